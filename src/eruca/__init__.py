@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apache RocketMQ in Python: name server, broker, clients, pipeline."""
