@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A turn: one chunk of bytes in, all its frames served, all its answers out.
+
+    chunk -> Inbox -> for each frame:  hot code  -> Hot.serve writes its answer into `out`
+                                       any other -> cold(command) returns its answer, or b""
+          -> Hot.settle -> the answers, and the log position that they promise
+
+Nothing here knows a socket: `net.peer` feeds chunks and writes what comes back. One `Turn` belongs
+to one connection; turns never overlap, since everything runs on one loop.
+"""
+
+from collections.abc import Callable
+from typing import final
+
+from librt.strings import BytesWriter, read_i16_be, read_i32_be
+from mypy_extensions import i64
+
+from eruca.errors import FrameError
+from eruca.wire.frame import Inbox
+from eruca.wire.header import BINARY, JSON, RESPONSE_FLAG, Command, decode
+from eruca.wire.scan import json_code
+
+NO_PROMISE = 0
+
+
+class Hot:
+    """The compiled half of a server: the request codes that must not cost a dictionary."""
+
+    def serve(self, turn: "Turn", code: i64) -> bool:
+        """Serve the current frame of `turn.inbox`; False leaves it to the ordinary road."""
+        return False
+
+    def settle(self) -> i64:
+        """Make what this turn did visible; the log position its answers promise, or 0."""
+        return 0
+
+
+@final
+class Turn:
+    """What one connection needs to be served."""
+
+    __slots__ = ("born_host", "broken", "cold", "hot", "inbox", "out", "owner", "promise")
+
+    def __init__(
+        self, hot: Hot, cold: Callable[[Command], bytes], born_host: bytes, owner: object
+    ) -> None:
+        self.inbox = Inbox()
+        self.out = BytesWriter()
+        self.hot = hot
+        self.cold = cold
+        self.born_host = born_host
+        self.owner = owner
+        self.promise: i64 = NO_PROMISE
+        self.broken: FrameError | None = None
+
+    def feed(self, data: bytes) -> bytes:
+        """Serve every frame that `data` completes and return the answers.
+
+        `promise` then holds the log position that must be durable before they leave. After a
+        frame that breaks the contract `broken` is set: what came before it is served and
+        answered, and the caller closes the connection.
+        """
+        inbox = self.inbox
+        out = BytesWriter()
+        self.out = out
+        try:
+            inbox.feed(data)
+            while inbox.advance():
+                if not self.hot.serve(self, self._code()):
+                    answer = self.cold(
+                        decode(
+                            inbox.data,
+                            int(inbox.header_at),
+                            int(inbox.body_at),
+                            int(inbox.end),
+                            int(inbox.kind),
+                        )
+                    )
+                    if len(answer) > 0:
+                        out.write(answer)
+        except FrameError as error:
+            self.broken = error
+        self.promise = self.hot.settle()
+        return out.getvalue()
+
+    def _code(self) -> i64:
+        """The request code of the current frame, or -1 when only `decode` can tell."""
+        inbox = self.inbox
+        at = inbox.header_at
+        if inbox.kind == JSON:
+            return json_code(inbox.data, at, inbox.body_at)
+        if inbox.kind != BINARY or inbox.body_at - at < 21:
+            return -1
+        if i64(read_i32_be(inbox.data, at + 9)) & RESPONSE_FLAG != 0:
+            return -1
+        return i64(read_i16_be(inbox.data, at))
