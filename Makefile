@@ -16,7 +16,8 @@ build: $(VENV)/.built
 $(VENV)/.packages: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip 'setuptools>=77' wheel
-	$(BIN)/python -m pip install -q $$($(BIN)/python tools/requirements.py dev)
+	$(BIN)/python tools/requirements.py dev > $(VENV)/requirements.txt
+	$(BIN)/python -m pip install -q -r $(VENV)/requirements.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.packages $(SOURCES)

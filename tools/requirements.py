@@ -14,7 +14,7 @@ def main(extras: list[str]) -> None:
     wanted = list(project["dependencies"])
     for extra in extras:
         wanted += project["optional-dependencies"][extra]
-    print("\n".join(each.replace(" ", "") for each in wanted))
+    print("\n".join(wanted))
 
 
 if __name__ == "__main__":
