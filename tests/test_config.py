@@ -229,9 +229,11 @@ def test_delay_levels_are_times() -> None:
 
 
 def test_a_live_option_changes() -> None:
-    settings = changed(Settings(), {"fileReservedTime": "48", "traceOn": "false"}, BROKER)
+    settings = changed(
+        Settings(), {"fileReservedTime": "48", "litePullMessageEnable": "false"}, BROKER
+    )
     assert settings.store.kept_hours == 48
-    assert settings.broker.trace_on is False
+    assert settings.broker.lite_pull is False
     assert as_properties(settings, BROKER)["fileReservedTime"] == "48"
 
 
@@ -259,7 +261,7 @@ def test_paths_ports_and_promises_do_not_change(key: str) -> None:
         ("fileReservedTime", "x"),
         ("deleteWhen", "rm -rf"),
         ("maxMessageSize", "2147483647"),
-        ("traceOn", "maybe"),
+        ("litePullMessageEnable", "maybe"),
         ("brokerPermission", "8"),
     ],
 )

@@ -100,7 +100,7 @@ class BrokerSettings:
     register_wait_ms: int = setting("registerBrokerTimeoutMills", 24_000, 1, live=True)
     perm: int = setting("brokerPermission", 6, 0, 7, live=True)
     region: str = setting("regionId", "DefaultRegion")
-    trace_on: bool = setting("traceOn", True, live=True)
+    trace_on: bool = setting("traceOn", True)
 
     auto_create_topic: bool = setting("autoCreateTopicEnable", True, live=True)
     default_topic_queue_count: int = setting("defaultTopicQueueNums", 8, 1, 65535, live=True)
@@ -119,8 +119,8 @@ class BrokerSettings:
 
     long_polling: bool = setting("longPollingEnable", True, live=True)
     short_poll_ms: int = setting("shortPollingTimeMills", 1000, 1, 60_000, live=True)
-    held_pull_count_max: int = setting("eruca.heldPullCountMax", 65_536, 1, live=True)
-    peer_held_pull_count_max: int = setting("eruca.peerHeldPullCountMax", 1024, 1, live=True)
+    held_pull_count_max: int = setting("eruca.heldPullCountMax", 65_536, 1)
+    peer_held_pull_count_max: int = setting("eruca.peerHeldPullCountMax", 1024, 1)
     lite_pull: bool = setting("litePullMessageEnable", True, live=True)
     reject_pull_consumer: bool = setting("rejectPullConsumerEnable", False, live=True)
     slave_read: bool = setting("slaveReadEnable", False, live=True)
@@ -192,7 +192,7 @@ class StoreSettings:
     flush_page_count: int = setting("flushCommitLogLeastPages", 4)
     flush_interval_ms_max: int = setting("flushCommitLogThoroughInterval", 10_000, 1)
     dirty_size_max: int = setting("eruca.dirtySizeMax", 64 * 1024 * 1024, 1)
-    sync_flush_ms_max: int = setting("syncFlushTimeout", 5000, 1, live=True)
+    sync_flush_ms_max: int = setting("syncFlushTimeout", 5000, 1)
     queue_flush_interval_ms: int = setting("flushIntervalConsumeQueue", 1000, 1)
 
     kept_hours: int = setting("fileReservedTime", 72, 1, live=True)

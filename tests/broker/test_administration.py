@@ -264,8 +264,9 @@ def test_queues_of_topics_that_are_gone_are_dropped(bench: Bench, link: Link) ->
 def test_a_queue_that_was_dropped_is_made_again(bench: Bench, link: Link) -> None:
     make(link, TOPIC)
     send(link)
-    log = bench.broker.store.log
-    log.begin = log.end  # As if its segment were gone.
+    queue = bench.broker.store.queue(TOPIC.encode(), 0)
+    assert queue is not None
+    queue.min_offset = queue.max_offset  # As if its messages' segment were gone.
     assert link.ask(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE).code == 0
     assert send(link).fields["queueOffset"] == "0"
     answer = link.ask(RequestCode.GET_MAX_OFFSET, commands.GetMaxOffset(TOPIC, 0))

@@ -63,10 +63,10 @@ def test_the_hot_path_obeys_at_once(bench: Bench, link: Link) -> None:
 def test_a_change_outlives_the_broker(tmp_path: Path) -> None:
     with Bench(tmp_path) as bench:
         change(bench.link(), "fileReservedTime=48\n")
-        change(bench.link(), "traceOn=false\n")
+        change(bench.link(), "litePullMessageEnable=false\n")
     with Bench(tmp_path, kept_hours=99) as bench:
         assert bench.broker.store.settings.kept_hours == 48
-        assert not bench.broker.settings.trace_on
+        assert not bench.broker.settings.lite_pull
 
 
 def test_a_kept_option_that_no_longer_fits_is_left_out(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ class JavaDriver:
         self._answers: dict[int, Future[Any]] = {}
         self._listeners: dict[str, Callable[[Received], None]] = {}
         self._open: dict[str, JavaClient] = {}
-        self._kept: dict[tuple[str, str], Any] = {}
+        self._kept: dict[tuple[int, str], Any] = {}
         self._writing = threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -109,6 +109,7 @@ class JavaDriver:
 
     def close(self) -> None:
         assert self._process.stdin is not None
+        self._kept.clear()
         self._process.stdin.close()
         self._process.wait(30)
         self._log.close()
@@ -118,6 +119,7 @@ class JavaDriver:
         self._process.kill()
         self._process.wait()
         self._open.clear()
+        self._kept.clear()
 
     def close_clients(self) -> None:
         """Send every client away, without waiting the 3 s that their threads take to end."""
@@ -183,38 +185,35 @@ class JavaDriver:
         consumer.call("start")
         return consumer
 
-    # One of these per cluster serves every test.
+    # One of these per cluster serves every test, until the cluster stops.
 
     def admin(self, cluster: Cluster) -> JavaClient:
-        return self._shared(
-            cluster, "admin", lambda: JavaClient(self, self.opened("admin", cluster, "", {}))
-        )
+        return self._shared(cluster, "admin", JavaClient, "")
 
     def sender(self, cluster: Cluster) -> JavaProducer:
         """A producer for tests that are about something else."""
-        return self._shared(
-            cluster,
-            "sender",
-            lambda: JavaProducer(self, self.opened("producer", cluster, "G-sender", {})),
-        )
+        return self._shared(cluster, "producer", JavaProducer, "G-sender")
 
     def reader(self, cluster: Cluster) -> JavaPullConsumer:
         """A pull consumer for looking at what is stored."""
-        return self._shared(
-            cluster,
-            "reader",
-            lambda: JavaPullConsumer(self, self.opened("pull", cluster, "G-reader", {})),
-        )
+        return self._shared(cluster, "pull", JavaPullConsumer, "G-reader", enableRebalance=False)
 
-    def _shared(self, cluster: Cluster, role: str, make: Callable[[], Client]) -> Client:
-        key = (cluster.nameserver, role)
+    def _shared(
+        self, cluster: Cluster, kind: str, of: type[Client], group: str, **settings: object
+    ) -> Client:
+        key = (id(cluster), kind)
         if key not in self._kept:
-            client = make()
+            client = of(self, self.opened(kind, cluster, group, settings))
             client.call("start")
             self.forget(client)  # close_clients is not to close it.
             self._kept[key] = client
+            cluster.before_stop.append(lambda: self._release(key))
         kept: Client = self._kept[key]
         return kept
+
+    def _release(self, key: tuple[int, str]) -> None:
+        if key in self._kept:
+            self._kept.pop(key).leave()
 
     def adopt(self, client: JavaClient) -> None:
         self._open[client.name] = client

@@ -150,14 +150,22 @@ class Cluster:
     broker_name: str
     cluster_name: str
     processes: list[Process]  # In start order.
+    before_stop: list[Callable[[], None]] = field(default_factory=list)
 
     def stop(self) -> None:
         """Eruca politely, and its exit code counts; Java at once, for its broker takes 17 s."""
+        self.say_goodbye()
         for process in reversed(self.processes):
             if process.stopped_code == JAVA_STOPPED:
                 process.kill()
             else:
                 process.stop()
+
+    def say_goodbye(self) -> None:
+        """Let go of what was kept for this cluster: clients of a dead one ask for it for ever."""
+        for leave in self.before_stop:
+            leave()
+        self.before_stop.clear()
 
     def route(self, topic: str) -> bool:
         """Whether the name server knows the topic."""

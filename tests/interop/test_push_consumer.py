@@ -84,9 +84,14 @@ def test_ordered_holds_its_queue_until_a_message_is_done(
 
 def test_broadcasting(cluster: Cluster, java: JavaDriver, names: Names) -> None:
     topic, group = names.topic(), names.group()
+    # The driver keeps the offsets in a file per instance name: another cluster has others.
     members = [
         java.push_consumer(
-            cluster, group, topic, messageModel="BROADCASTING", instanceName=f"{group}-{number}"
+            cluster,
+            group,
+            topic,
+            messageModel="BROADCASTING",
+            instanceName=f"{cluster.kind}-{group}-{number}",
         )
         for number in range(3)
     ]

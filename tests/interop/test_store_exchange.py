@@ -14,7 +14,7 @@ import pytest
 from .conftest import KINDS, create_topic, require
 from .java_client import JavaDriver, JavaPullConsumer
 from .java_messages import Queue, Receipt, Received, message
-from .servers import Cluster, Process, Servers, broker_settings, free_port, until
+from .servers import Cluster, Servers, broker_settings, free_port, until
 
 PAIRS = [(writer, reader) for writer in KINDS for reader in KINDS]
 IDS = [f"{writer}-to-{reader}" for writer, reader in PAIRS]
@@ -45,22 +45,25 @@ class Directory:
 
     def __init__(self, servers: Servers, nameserver: str) -> None:
         self._servers = servers
-        self._broker: Process | None = None
+        self._cluster: Cluster | None = None
         root = servers.fresh("exchanged")
         # The same port again: the store's address is part of every message id.
         self.settings = broker_settings(free_port(), nameserver, root) | SMALL_FILES
 
     def open(self, kind: str) -> Cluster:
-        self._broker = self._servers.broker(kind, self.settings)
-        return self._servers.cluster_of(kind, self.settings, self._broker)
+        broker = self._servers.broker(kind, self.settings)
+        self._cluster = self._servers.cluster_of(kind, self.settings, broker)
+        return self._cluster
 
     def stop(self) -> None:
-        assert self._broker is not None
-        self._broker.stop()
+        assert self._cluster is not None
+        self._cluster.say_goodbye()
+        self._cluster.processes[0].stop()
 
     def kill(self) -> None:
-        if self._broker is not None:
-            self._broker.kill()
+        if self._cluster is not None:
+            self._cluster.say_goodbye()
+            self._cluster.processes[0].kill()
 
 
 @pytest.fixture

@@ -98,4 +98,6 @@ def test_sectors_of_unsynced_entries_do_not_deceive() -> None:
 
 def test_a_damaged_entry_ends_the_queue() -> None:
     broken = entries(0, 50) + entry(50, size=-1) + entries(51, 60)
-    assert extent({0: broken}) == Extent(0, 50, 49 * STEP)
+    assert extent({0: broken}) == Extent(0, 50, 49 * STEP, is_damaged=True)
+    assert extent({0: broken}, cut_at=60 * STEP) == Extent(0, 50, 49 * STEP, is_damaged=True)
+    assert extent({0: broken}, cut_at=50 * STEP) == Extent(0, 50, 49 * STEP)

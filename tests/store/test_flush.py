@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eruca.clock import Clock
+from eruca.config import FlushMode
 from eruca.store.disk import Disk
 from eruca.store.store import Store
 from eruca.wire.header import Command, decode_frame, encode
@@ -21,6 +22,7 @@ class Gate:
     """Holds back syncs of a disk until it is opened, and counts them."""
 
     def __init__(self, disk: ForgetfulDisk) -> None:
+        self.entered = 0
         self.count = 0
         self.error: OSError | None = None
         self._loop_open = asyncio.Event()
@@ -32,6 +34,7 @@ class Gate:
         self._loop_open.set()
 
     def sync(self, file_id: int) -> None:
+        self.entered += 1
         asyncio.run_coroutine_threadsafe(self._loop_open.wait(), self._loop).result(10)
         self.count += 1
         if self.error is not None:
@@ -67,6 +70,7 @@ def test_one_sync_serves_all_who_wait() -> None:
         first, others = Receiver(), Receiver()
         put(store, draft_of("a"))
         store.flusher.hold(int(store.log.end), first, b"first")
+        await until(lambda: gate.entered == 1)  # Its sync is under way.
         for number in range(10):
             put(store, draft_of("a"))
             store.flusher.hold(int(store.log.end), others, b"%d" % number)
@@ -139,8 +143,8 @@ def test_a_failed_sync_is_final() -> None:
     asyncio.run(scene())
 
 
-@pytest.mark.parametrize("flush", ["SYNC_FLUSH", "ASYNC_FLUSH"])
-def test_closing_lets_every_answer_go(tmp_path: Path, flush: str) -> None:
+@pytest.mark.parametrize("flush", FlushMode)
+def test_closing_lets_every_answer_go(tmp_path: Path, flush: FlushMode) -> None:
     async def scene() -> None:
         settings = small_settings(tmp_path / "store", flush_mode=flush)
         store = Store(settings, HOST, Disk(), Clock(), MEMORY)

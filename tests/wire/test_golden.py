@@ -15,6 +15,8 @@ from .golden import ANSWERS, REQUESTS, exchanges, frames
 # Fields that any request may have: namespace, oneway, static topic, signature, lite pull.
 EVERYWHERE = {"ns", "nsd", "oway", "lo", "AccessKey", "SecurityToken", "Signature", "ReqT"}
 
+PARTS = ("code", "language", "version", "opaque", "flag", "remark", "fields", "body", "kind")
+
 # Requests recorded because they are wrong, or that name a field nobody defined.
 WRONG = {"missing-field.req", "regcrc.req"}
 
@@ -26,7 +28,7 @@ def test_frames_are_written_as_they_were_read(entry: Any) -> None:
     again = encode(command)
     if command.kind == JSON and b'"language":"PYTHON"' in frame:  # made by hand, members unsorted
         second = decode_frame(again)
-        assert all(getattr(second, name) == getattr(command, name) for name in command.__slots__)
+        assert all(getattr(second, name) == getattr(command, name) for name in PARTS)
     else:
         # Java writes an empty object for a header class with no values; we leave it out.
         assert again[8:] == frame[8:].replace(b'"extFields":{},', b"", 1)

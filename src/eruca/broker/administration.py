@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("eruca.broker")
 
 PAGE_COUNT = 2000  # Java: splitMetadataSize
+REGISTERED_MS_MAX = 2000  # Java waits longer; a tool gives up after five seconds.
 
 
 # Topics.
 
 
-def update_topic(broker: "Broker", peer: Peer, request: Command) -> Response:
+def update_topic(broker: "Broker", peer: Peer, request: Command) -> Response | None:
     ask = parse(commands.CreateTopic, request.fields)
     topic = TopicConfig(
         name=ask.topic,
@@ -54,13 +55,28 @@ def update_topic(broker: "Broker", peer: Peer, request: Command) -> Response:
         attributes=read_changes(ask.attributes),
     )
     log.info("topic update asked peer=%s topic=%s", peer.address, topic)
-    return broker.topics.update([topic]) or Response()
+    return _updated(broker, peer, request, [topic])
 
 
-def update_topics(broker: "Broker", peer: Peer, request: Command) -> Response:
+def update_topics(broker: "Broker", peer: Peer, request: Command) -> Response | None:
     topics = body_of(TopicConfigs, request).topics
     log.info("topic updates asked peer=%s topics=%s", peer.address, [each.name for each in topics])
-    return broker.topics.update(topics) or Response()
+    return _updated(broker, peer, request, topics)
+
+
+def _updated(
+    broker: "Broker", peer: Peer, request: Command, topics: list[TopicConfig]
+) -> Response | None:
+    """Answer when the name servers know it: whoever asks them next is to see the change."""
+    refusal = broker.topics.update(topics)
+    if refusal is not None or not broker.settings.name_server_list:
+        return refusal or Response()
+
+    async def registered() -> Response:
+        await broker.registration.told(REGISTERED_MS_MAX)
+        return Response()
+
+    return broker.relays.park(peer, request, registered())
 
 
 def delete_topic(broker: "Broker", peer: Peer, request: Command) -> Response:

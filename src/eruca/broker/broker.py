@@ -139,6 +139,7 @@ class Broker:
         hot.slow_send = self.slow_send
         hot.admit_pull = self._admit_pull
         hot.park = self.waiting.park
+        self.waiting.wait_ms = self._wait_ms
         hot.commit = self.offsets.commit
         hot.pending_resets = self.offsets.resets
         self.store.writer.on_arrival = self._arrived
@@ -247,6 +248,10 @@ class Broker:
         for queue in queues:
             if queue.topic == SCHEDULE_TOPIC.encode():
                 self.delays.arrived(queue)
+
+    def _wait_ms(self, asked_ms: int) -> int:
+        """How long a pull may wait."""
+        return asked_ms if self.settings.long_polling else self.settings.short_poll_ms
 
     def _topics_changed(self, topics: list[TopicConfig]) -> None:
         for topic in topics:

@@ -13,6 +13,7 @@ from typing import Final, final
 from librt.strings import BytesWriter, read_i16_be, read_i32_be
 from mypy_extensions import i64
 
+from eruca.errors import DiskFull, MessageTooLarge
 from eruca.net.turn import Hot, Turn
 from eruca.store.commitlog import CommitLog
 from eruca.store.consumequeue import ConsumeQueue
@@ -236,10 +237,15 @@ class BrokerHot(Hot):
         if topic is None and self.admit_send is not None and self.admit_send(ask):
             topic = self.topics.get(ask.topic)
         if topic is not None and topic.plain and self._is_simple(ask, topic, body):
-            if ask.is_batch:
-                if self._store_batch(turn, ask, topic, body):
-                    return True
-            elif self._store(turn, ask, topic, body):
+            try:
+                stored = (
+                    self._store_batch(turn, ask, topic, body)
+                    if ask.is_batch
+                    else self._store(turn, ask, topic, body)
+                )
+            except (DiskFull, MessageTooLarge):
+                stored = False  # Nothing was written; the slow road finds the same, and says so.
+            if stored:
                 return True
         assert self.slow_send is not None
         answer = self.slow_send(turn.owner, ask, body, int(inbox.kind))

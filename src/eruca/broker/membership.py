@@ -76,8 +76,6 @@ def _wanted(broker: "Broker", group: str) -> object:
 def unregister(broker: "Broker", peer: Peer, request: Command) -> Response:
     ask = parse(commands.UnregisterClient, request.fields)
     broker.members.unregister(peer, ask.group, ask.producer_group)
-    if ask.group is not None:
-        broker.forget_group(ask.group)
     if broker.settings.notify_at_once:
         broker.notify_members()
     return Response()

@@ -160,6 +160,7 @@ def _reset(broker: "Broker", ask: PullAsk) -> Response | None:
     if offset is None:
         return None
     queue = broker.store.writer.queue(broker.store.writer.queues_of(ask.topic), ask.queue_id)
+    found, members = broker.topics.find(topic), broker.groups.find(group)
     return Response(
         ResponseCode.PULL_OFFSET_MOVED,
         PullMessageAnswer(
@@ -167,6 +168,8 @@ def _reset(broker: "Broker", ask: PullAsk) -> Response | None:
             next_offset=offset,
             min_offset=queue.min_offset,
             max_offset=queue.max_offset,
+            topic_sys_flag=0 if found is None else found.sys_flag,
+            group_sys_flag=0 if members is None else members.sys_flag,
         ),
         remark="OFFSET_RESET",
     )

@@ -50,6 +50,9 @@ class Registration:
         self._tasks: list[asyncio.Task[None]] = []
         self._changes: list[asyncio.Event] = []
         self._peers: dict[str, Peer] = {}
+        self._change = 0  # The number of the last change, and what each name server has heard of.
+        self._heard: dict[str, int] = {}
+        self._news = asyncio.Event()
 
     @property
     def address(self) -> str:
@@ -69,8 +72,23 @@ class Registration:
 
     def soon(self) -> None:
         """Something about the topics changed."""
+        self._change += 1
         for changed in self._changes:
             changed.set()
+
+    async def told(self, wait_ms: int) -> None:
+        """Return when all name servers have heard of the last change, or when the time is up."""
+        change = self._change
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                while any(self._heard.get(each, 0) < change for each in self._name_servers):
+                    await self._news.wait()
+        except TimeoutError:
+            log.warning("not all name servers have heard of a change wait_ms=%d", wait_ms)
+
+    @property
+    def _name_servers(self) -> list[str]:
+        return self._broker.settings.name_server_list
 
     async def stop(self) -> None:
         """Tell every name server that the broker goes; those that do not listen notice it."""
@@ -97,6 +115,7 @@ class Registration:
         is_known = True
         while True:
             changed.clear()
+            change = self._change
             began_ms = clock.mono_ms()
             try:
                 await self._register(name_server)
@@ -109,6 +128,9 @@ class Registration:
             if not is_known:
                 log.info("registered again name_server=%s", name_server)
             is_known = True
+            self._heard[name_server] = change
+            self._news.set()
+            self._news.clear()
             cost_ms = clock.mono_ms() - began_ms
             await clock.sleep_ms(CHANGE_REST_MS + REST_FACTOR * cost_ms)
             try:

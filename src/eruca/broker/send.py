@@ -18,7 +18,7 @@ from eruca.wire.bodies import PERM_WRITE, TopicConfig
 from eruca.wire.codes import ResponseCode
 from eruca.wire.commands import SendMessageAnswer
 from eruca.wire.header import Command
-from eruca.wire.hot import SendAsk, message_id
+from eruca.wire.hot import UNSET, SendAsk, message_id
 from eruca.wire.properties import decode_properties, encode_properties
 from eruca.wire.record import (
     BORN_HOST_V6,
@@ -76,6 +76,8 @@ def _send(broker: "Broker", peer: Peer, ask: SendAsk, body: bytes, kind: int) ->
             ResponseCode.SERVICE_NOT_AVAILABLE,
             remark="the store takes no messages: the disk is full, or failed, or it is closing",
         )
+    if ask.queue_id == UNSET:
+        return _refused(ResponseCode.SYSTEM_ERROR, "field queueId: is missing")
     topic = _topic(broker, ask)
     if isinstance(topic, Response):
         return topic

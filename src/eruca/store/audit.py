@@ -105,7 +105,7 @@ class _Audit:
         self._was_closed = not disk.exists(f"{root}/abort")
         self._checkpoint = Checkpoint.decode(disk.read(f"{root}/checkpoint"))
         self._queues = _Queues(disk, f"{root}/consumequeue", self._log_begin)
-        self._index = IndexAudit(disk, f"{root}/index", index_slot_count)
+        self._index = IndexAudit(disk, f"{root}/index", self._record_at, index_slot_count)
         names = disk.names(f"{root}/batchconsumequeue")
         self._batch_topics = frozenset(name.encode() for name in names)
         self._without_queue: dict[str, int] = {}
@@ -136,6 +136,15 @@ class _Audit:
         return report
 
     # The log.
+
+    def _record_at(self, log_offset: int) -> Record | None:
+        for file in self._files:
+            if file.base <= log_offset < file.base + file.size:
+                for stretch in walk(self._disk, [file], log_offset, verify=False):
+                    if stretch.log_offset == log_offset and stretch.size:
+                        return decode_record(stretch.data, stretch.at)
+                    break
+        return None
 
     def _check_files(self) -> None:
         if not self._files:

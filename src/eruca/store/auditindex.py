@@ -8,13 +8,13 @@ the record that it belongs to is: where that entry lies tells the number of slot
 import sys
 from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Final
 
 from eruca.store.disk import Disk
 from eruca.store.index import ENTRY_SIZE, HEADER_SIZE, SECONDS_MAX, SLOT_SIZE, key_hash
-from eruca.wire.properties import KEYS, TAGS, UNIQUE_KEY, java_hash
+from eruca.wire.properties import KEYS, TAGS, UNIQUE_KEY, decode_properties, java_hash
 from eruca.wire.record import ROLLED_BACK, TRANSACTION_MASK, Record
 
 HEADER: Final = Struct(">4q2i")
@@ -28,18 +28,27 @@ SEARCH_SIZE_MAX: Final = 64 * 1024 * 1024
 class IndexAudit:
     """Is told every record of the log, in order, and compares."""
 
-    def __init__(self, disk: Disk, directory: str, slot_count: int = 0) -> None:
-        """`slot_count` is needed only where the log has the first records indexed no more."""
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        record_at: Callable[[int], Record | None],
+        slot_count: int = 0,
+    ) -> None:
+        """`slot_count` is found out from a file whose first record `record_at` still has."""
         self._disk = disk
         names = [name for name in disk.names(directory) if name.isdigit()]
-        self._paths = deque(f"{directory}/{name}" for name in names)
+        paths = [f"{directory}/{name}" for name in names]
+        self._paths = deque(paths)
         self._file: _File | None = None
-        self._slot_count = slot_count
         self.problems: list[tuple[str, str]] = []
         self.file_count = len(names)
         self.key_count = 0
         self.missing_count = 0
-        self._unread: list[str] = []
+        self._slot_count = slot_count or self._count_slots(paths, record_at)
+        if not self._slot_count and paths:
+            self._problem(directory, "cannot be read: how many slots have its files?")
+            self._paths.clear()
 
     def expect(self, record: Record, properties: dict[str, str]) -> None:
         """The keys of the next record of the log."""
@@ -54,8 +63,6 @@ class IndexAudit:
             self._finish_file(self._file)
         for path in self._paths:
             self._problem(path, "leads behind the end of the log")
-        for path in self._unread:
-            self._problem(path, "cannot be read: how many slots has it?")
         yield from self.problems
 
     def _compare(self, hashed: int, log_offset: int, store_ms: int) -> None:
@@ -86,27 +93,33 @@ class IndexAudit:
                 self._problem(path, "has no whole header")
                 self._paths.popleft()
                 continue
-            begin_offset = HEADER.unpack(header)[2]
-            if begin_offset > log_offset:
+            if HEADER.unpack(header)[2] > log_offset:
                 return None
             self._paths.popleft()
-            slot_count = self._slot_count or self._count_slots(path, hashed, log_offset)
-            if not slot_count:
-                self._unread.append(path)
-                continue
-            self._slot_count = slot_count
-            self._file = _File(self._disk, path, header, slot_count)
+            self._file = _File(self._disk, path, header, self._slot_count)
             self._file.skip_below(log_offset)
         return self._file
 
-    def _count_slots(self, path: str, hashed: int, log_offset: int) -> int:
-        """Found by where the first entry lies; 0 if the log has its record no more."""
-        first = ENTRY.pack(hashed, log_offset, 0, 0)
+    def _count_slots(self, paths: list[str], record_at: Callable[[int], Record | None]) -> int:
+        """Found by where a first entry lies."""
         usual = HEADER_SIZE + SLOT_SIZE * SLOT_COUNT_USUAL + ENTRY_SIZE
-        if self._disk.peek(path, usual, ENTRY_SIZE) == first:
-            return SLOT_COUNT_USUAL
-        at = self._disk.peek(path, 0, SEARCH_SIZE_MAX).find(first)
-        return (at - ENTRY_SIZE - HEADER_SIZE) // SLOT_SIZE if at >= 0 else 0
+        for path in paths:
+            header = self._disk.peek(path, 0, HEADER_SIZE)
+            if len(header) < HEADER_SIZE:
+                continue
+            begin_offset = HEADER.unpack(header)[2]
+            record = record_at(begin_offset)
+            if record is None:
+                continue
+            properties = decode_properties(record.properties.decode("utf-8", "replace"))
+            for hashed in _hashes(record.topic.decode("utf-8", "replace"), properties):
+                first = ENTRY.pack(hashed, begin_offset, 0, 0)
+                if self._disk.peek(path, usual, ENTRY_SIZE) == first:
+                    return SLOT_COUNT_USUAL
+                at = self._disk.peek(path, 0, SEARCH_SIZE_MAX).find(first)
+                if at >= 0:
+                    return (at - ENTRY_SIZE - HEADER_SIZE) // SLOT_SIZE
+        return 0
 
     def _finish_file(self, file: "_File") -> None:
         if not file.is_done:

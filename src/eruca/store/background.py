@@ -176,7 +176,7 @@ class Background:
                 continue  # Retention removed it in the meantime.
             is_full, file_ms = file.is_full, int(file.end_ms)
             if file.path not in self._index_synced:
-                file.write_out()
+                file.seal() if is_full else file.write_out()
                 await store.lazy_thread.run(store.index_files.sync, file)
             if is_full:
                 self._index_synced.add(file.path)

@@ -25,11 +25,15 @@ NO_CUT: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Queue offsets [min, max), the log offset of the last entry, and whether files hold more."""
+    """Queue offsets [min, max), and the log offset of the last entry.
+
+    Damaged: behind the last entry that can be had there are others.
+    """
 
     min_offset: int
     max_offset: int
     last_log_offset: int
+    is_damaged: bool = False
 
 
 def extent_of(
@@ -40,16 +44,19 @@ def extent_of(
     if not bases:
         return None
     files = [_QueueFile(disk, f"{directory}/{base:020d}", base, file_size) for base in bases]
+    is_damaged = False
     for file in reversed(files):
         count = file.count_below(cut_at)
+        is_damaged = is_damaged or file.has_entries_behind(count, cut_at)
         if count > 0:
             last = file.log_offset_of(count - 1)
             max_offset = file.base // ENTRY_SIZE + count
-            if last < log_begin:
-                return Extent(max_offset, max_offset, last)
-            return Extent(_min_offset(files, max_offset, log_begin), max_offset, last)
+            first = max_offset
+            if last >= log_begin:
+                first = _min_offset(files, max_offset, log_begin)
+            return Extent(first, max_offset, last, is_damaged)
     first = bases[0] // ENTRY_SIZE
-    return Extent(first, first, -1)
+    return Extent(first, first, -1, is_damaged)
 
 
 def _min_offset(files: list["_QueueFile"], max_offset: int, log_begin: int) -> int:
@@ -93,6 +100,24 @@ class _QueueFile:
             else:
                 high = middle - 1
         return low * BLOCK_COUNT + self._count_in_block(low, cut_at)
+
+    def has_entries_behind(self, count: int, cut_at: int) -> bool:
+        """Whether sound entries follow close behind the first `count`.
+
+        After a crash one alone may be two halves of sectors, one old and one new.
+        """
+        number = count // BLOCK_COUNT
+        if count >= self.entry_count:
+            return False
+        behind = self._block_of(number)[(count % BLOCK_COUNT + 1) * ENTRY_SIZE :]
+        behind = behind[: len(behind) // ENTRY_SIZE * ENTRY_SIZE]
+        sound = [
+            size > 0 and 0 <= log_offset < cut_at
+            for log_offset, size, _ in ENTRY.iter_unpack(behind)
+        ]
+        if cut_at == NO_CUT:
+            return any(sound)
+        return any(one and other for one, other in zip(sound, sound[1:], strict=False))
 
     def leads_into(self, number: int, log_begin: int) -> bool:
         log_offset, size = self._entry(number)

@@ -51,7 +51,7 @@ def find_messages(
     found: list[Record] = []
     seen: set[int] = set()
     wanted = count_max
-    while True:
+    while count_max > 0:
         candidates = store.find(topic, key, begin_ms, end_ms, wanted)
         for log_offset in candidates:
             if log_offset in seen:
@@ -67,6 +67,7 @@ def find_messages(
         if len(candidates) < wanted:
             return found
         wanted *= 2  # Some only shared the hash.
+    return found
 
 
 def carries(record: Record, topic: str, key: str) -> bool:

@@ -39,6 +39,7 @@ log = logging.getLogger("eruca.store")
 
 WINDOW_SIZE: Final = 4 * 1024 * 1024
 PROGRESS_INTERVAL_MS: Final = 1000
+NOTHING: Final = 2**62  # As `queued_to`: no record needs a queue.
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +210,17 @@ class _Recovery:
         queue = self._writer.queue(queues, queue_id)
         queue.start_at(extent.min_offset, extent.max_offset)
         self._queue_end = max(self._queue_end, extent.last_log_offset)
-        if self._is_clean:
-            return
-        if extent.last_log_offset >= 0:
-            self._place.queue_directory.cut(queue, extent.max_offset)
-        else:  # Even the names of its files are doubtful: its records tell where it begins.
+        if extent.is_damaged:
+            log.error("queue damaged, rebuilding topic=%r queue=%d", queues.topic, queue_id)
+            self._lower_checkpoint(0, self._checkpoint.index_ms)
+            self.rebuild_queues = True
+        is_empty = extent.last_log_offset < 0
+        if extent.is_damaged or (is_empty and not self._is_clean):
+            # Even the names of its files are doubtful: its records tell where it begins.
             self._place.queue_directory.cut(queue, 0)
             del queues.queues[queue_id]
+        elif not self._is_clean:
+            self._place.queue_directory.cut(queue, extent.max_offset)
 
     # Index.
 
@@ -260,8 +265,8 @@ class _Recovery:
 
     def _rebuild(self) -> None:
         """Enter the trusted part of the log into what lacks it."""
+        replay, index = self._replay, self._writer.index
         begin = self._start
-        index = self._writer.index
         if self.rebuild_queues:
             begin = int(self._log.begin)
         if index is not None and self._index_begin is None and self.rebuild_index:
@@ -269,13 +274,11 @@ class _Recovery:
         if self._index_begin is not None:
             begin = min(begin, max(self._index_begin, int(self._log.begin)))
         if index is not None:
-            self._replay.indexed_to = index.end_offset
+            replay.indexed_to = index.end_offset
             if self._index_begin is not None and index.files:
                 self._finish_last_indexed(index)
-        if begin >= self._start:
-            return
-        self._replay.to_queues = self.rebuild_queues
-        self._replay.verify_body = False
+        replay.queued_to = -1 if self.rebuild_queues else NOTHING
+        replay.verify_body = False
         at = begin
         while at < self._start:
             at = self._run(at, self._start)
@@ -284,7 +287,6 @@ class _Recovery:
                 following = int(segment.base + segment.size)
                 log.error("damaged record, segment skipped from=%d to=%d", at, following)
                 at = following
-        self._replay.to_queues = True
 
     def _finish_last_indexed(self, index: Index) -> None:
         """The last file may have become full in the middle of a record's keys: add the others."""
@@ -298,17 +300,20 @@ class _Recovery:
         data = self._place.disk.peek(segment.path, offset - int(segment.base), size)
         keys = Index([], _no_file)
         self._replay.writer = Writer(self._log, keys, self._place.queue_files)
-        self._replay.to_queues = False
+        self._replay.queued_to = NOTHING
         self._replay.indexed_to = -1
         self._replay.run(data, offset, size)
         self._replay.writer = self._writer
-        self._replay.to_queues = True
         self._replay.indexed_to = offset
         for hashed, log_offset, store_ms in keys.waiting[index.files[-1].last_keys_of(offset) :]:
             index.put(hashed, log_offset, store_ms)
 
     def _walk(self) -> int:
         """Check and enter everything from `_start` on; where the log ends."""
+        self._replay.queued_to = self._start - 1
+        if self._is_clean and not self.rebuild_queues:
+            # What is missing up to here was removed by somebody, as a deleted topic's queues are.
+            self._replay.queued_to = max(self._queue_end, self._trusted or -1)
         self._replay.verify_body = self._place.settings.check_crc
         self._replay.count = 0
         last = self._log.segments[-1]

@@ -52,8 +52,8 @@ class Replay:
         "last_ms",
         "last_offset",
         "misplaced",
+        "queued_to",
         "stopped",
-        "to_queues",
         "verify_body",
         "writer",
     )  # fmt: skip
@@ -66,7 +66,7 @@ class Replay:
         start_queue: Callable[[ConsumeQueue, int], None],
     ) -> None:
         self.writer = writer
-        self.to_queues = True
+        self.queued_to: i64 = -1  # Records up to here stand in their queues.
         self.indexed_to: i64 = -1  # Records up to here have all their keys in the index.
         self.verify_body = True
         self.stopped: i64 = MORE
@@ -119,7 +119,7 @@ class Replay:
         draft.scan.read(record.properties)
         if not is_file_name(record.topic):
             return
-        if self.to_queues and in_queue(record.sys_flag):
+        if record.log_offset > self.queued_to and in_queue(record.sys_flag):
             draft.tags_code = tags_code_of(draft, self._delays_ms)
             if record.sys_flag & BATCH == 0 and record.topic not in self._batch_topics:
                 self._enqueue(writer.queues_of(record.topic), record.queue_id, record.queue_offset)

@@ -92,7 +92,7 @@ class Retention:
             if is_kept(topic):
                 continue
             for queue_id, queue in list(queues.queues.items()):
-                if 0 <= queue.log_offset_of(queue.max_offset - 1) < store.log.begin:
+                if queue.min_offset == queue.max_offset > 0:
                     store.drop_queue(queue)
                     del queues.queues[queue_id]
                     count += 1

@@ -218,9 +218,14 @@ class Store:
             return ahead
         try:
             return self.segment_files.make(base)
-        except DiskFull:
-            self.disk_full = True
+        except DiskFull as error:
+            self._found_full(error)
             raise
+
+    def _found_full(self, error: DiskFull) -> None:
+        if not self.disk_full:
+            log.error("the disk is full, sends are refused error=%s", error)
+        self.disk_full = True
 
     @property
     def wants_ahead(self) -> bool:
@@ -238,8 +243,7 @@ class Store:
         try:
             return self.index_files.make(self.clock.now_ms())
         except DiskFull as error:
-            self.disk_full = True
-            log.error("index keys wait in memory error=%s", error)
+            self._found_full(error)
             return None
 
     def _read_entries(self, queue: ConsumeQueue, at: int, size: int) -> bytes:
@@ -252,8 +256,7 @@ class Store:
         try:
             self.queue_directory.write_at(queue, at, data)
         except DiskFull as error:
-            self.disk_full = True
-            log.error("queue entries wait in memory error=%s", error)
+            self._found_full(error)
             return False
         except OSError as error:
             self.broken = True

@@ -21,7 +21,7 @@ SEND_LONG_NAMES: Final = {
     b"reconsumeTimes": 106, b"maxReconsumeTimes": 108, b"batch": 109,
 }  # fmt: skip
 
-UNSET: Final = -1
+UNSET: Final = -(2**31)  # No number that a peer would send; -1 means something.
 
 
 @final
@@ -214,10 +214,14 @@ def _field(w: BytesWriter, key: bytes, value: bytes) -> None:
     w.write(value)
 
 
-def _number_field(w: BytesWriter, key: bytes, number: i64) -> None:
-    write_i16_be(w, i16(len(key)))
+def _key(name: bytes) -> bytes:
+    """A field's key and the first three bytes of its value's size, for short values."""
+    return len(name).to_bytes(2, "big") + name + bytes(3)
+
+
+def _number(w: BytesWriter, key: bytes, number: i64) -> None:
     w.write(key)
-    write_i32_be(w, i32(decimal_size(number)))
+    w.append(int(decimal_size(number)))
     write_decimal(w, number)
 
 
@@ -257,8 +261,8 @@ def _json_frame(w: BytesWriter, head: BytesWriter, opaque: i64, remark: bytes, b
 
 
 MESSAGE_ID_KEY: Final = b"\x00\x05msgId\x00\x00"
-QUEUE_ID_KEY: Final = b"\x00\x07queueId\x00\x00\x00"
-QUEUE_OFFSET_KEY: Final = b"\x00\x0bqueueOffset\x00\x00\x00"
+QUEUE_ID_KEY: Final = _key(b"queueId")
+QUEUE_OFFSET_KEY: Final = _key(b"queueOffset")
 TRANSACTION_ID_KEY: Final = b"\x00\x0dtransactionId\x00\x00"
 NUMBER_FIELDS_SIZE: Final = (2 + 7 + 4) + (2 + 11 + 4)  # Keys and sizes of the two numbers.
 
@@ -323,17 +327,21 @@ class SendAnswers:
         w.write(MESSAGE_ID_KEY)
         write_i16_be(w, i16(len(message_ids)))
         w.write(message_ids)
-        w.write(QUEUE_ID_KEY)
-        w.append(int(id_size))
-        write_decimal(w, queue_id)
-        w.write(QUEUE_OFFSET_KEY)
-        w.append(int(offset_size))
-        write_decimal(w, queue_offset)
+        _number(w, QUEUE_ID_KEY, queue_id)
+        _number(w, QUEUE_OFFSET_KEY, queue_offset)
         if len(transaction_id) > 0:
             w.write(TRANSACTION_ID_KEY)
             write_i16_be(w, i16(len(transaction_id)))
             w.write(transaction_id)
         w.write(self._binary_tail)
+
+
+SUGGESTED_KEY: Final = _key(b"suggestWhichBrokerId")
+NEXT_OFFSET_KEY: Final = _key(b"nextBeginOffset")
+MIN_OFFSET_KEY: Final = _key(b"minOffset")
+MAX_OFFSET_KEY: Final = _key(b"maxOffset")
+TOPIC_FLAG_KEY: Final = _key(b"topicSysFlag")
+GROUP_FLAG_KEY: Final = _key(b"groupSysFlag")
 
 
 def write_pull_answer(
@@ -351,12 +359,12 @@ def write_pull_answer(
 ) -> None:
     fields = BytesWriter()
     if ask.kind == BINARY:
-        _number_field(fields, b"suggestWhichBrokerId", suggested_broker_id)
-        _number_field(fields, b"nextBeginOffset", next_offset)
-        _number_field(fields, b"minOffset", min_offset)
-        _number_field(fields, b"maxOffset", max_offset)
-        _number_field(fields, b"topicSysFlag", topic_flag)
-        _number_field(fields, b"groupSysFlag", group_flag)
+        _number(fields, SUGGESTED_KEY, suggested_broker_id)
+        _number(fields, NEXT_OFFSET_KEY, next_offset)
+        _number(fields, MIN_OFFSET_KEY, min_offset)
+        _number(fields, MAX_OFFSET_KEY, max_offset)
+        _number(fields, TOPIC_FLAG_KEY, topic_flag)
+        _number(fields, GROUP_FLAG_KEY, group_flag)
         _head(w, code, ask.opaque, remark, len(fields), len(body))
         w.write(fields.getvalue())
     else:

@@ -110,6 +110,13 @@ public final class Driver {
         return said;
     }
 
+    /** Some commands keep their client for the next call, which may go to another cluster. */
+    private static final class Commands extends MQAdminStartup {
+        static void forget() {
+            SUB_COMMANDS.clear();
+        }
+    }
+
     /** Runs one mqadmin command here, which saves a JVM start, and returns what it printed. */
     private static synchronized Object mqadmin(JSONObject ask) throws Exception {
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -118,6 +125,7 @@ public final class Driver {
         PrintStream both = new PrintStream(printed, true, "UTF-8");
         System.setOut(both);
         System.setErr(both);
+        Commands.forget();
         try {
             MQAdminStartup.main(ask.getJSONArray("args").toArray(new String[0]));
         } finally {
