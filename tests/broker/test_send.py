@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from eruca.errors import DiskFull
 from eruca.wire.codes import RequestCode, ResponseCode
 from eruca.wire.header import BINARY, JSON, Command
 from eruca.wire.properties import decode_properties
@@ -189,8 +190,33 @@ def test_batches_never_cross_a_segment(bench: Bench, link: Link) -> None:
         assert len(set(places)) == 1
 
 
-def test_a_broker_that_may_not_write_refuses(bench: Bench, link: Link) -> None:
+def test_a_full_disk_refuses_sends_and_serves_readers(bench: Bench, link: Link) -> None:
+    place = int(send(link).fields["msgId"][16:], 16)
     bench.broker.store.disk_full = True
-    bench.broker.hot.open_for_sends = bench.broker.store.writable
-    answer = send(link)
-    assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
+    refused = send(link)
+    assert refused.code == ResponseCode.SERVICE_NOT_AVAILABLE and "disk" in (refused.remark or "")
+    assert bench.broker.store.record_at(place).body == b"hello"
+    bench.broker.store.disk_full = False
+    assert send(link).fields["queueOffset"] == "1"
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_disk_that_fills_at_the_roll_refuses_and_keeps_the_connection(
+    bench: Bench, link: Link, batched: bool
+) -> None:
+    def full(base: int) -> Any:
+        bench.broker.store.disk_full = True
+        raise DiskFull("no room for the next segment")
+
+    bench.topic("orders")
+    bench.broker.store.log._make_segment = full  # type: ignore[attr-defined]
+    more: dict[str, Any] = {"body": b"x" * 60_000}
+    if batched:
+        more = {
+            "code": RequestCode.SEND_BATCH_MESSAGE, "m": "true", "properties": "",
+            "body": batch(b"x" * 60_000),
+        }  # fmt: skip
+    codes = [send(link, **more).code for _ in range(20)]  # 1.2 MB into a segment of 1 MiB
+    assert codes[0] == 0 and codes[-1] == ResponseCode.SERVICE_NOT_AVAILABLE
+    queue = bench.broker.store.queue(b"orders", 0)
+    assert queue is not None and queue.max_offset == codes.count(0)

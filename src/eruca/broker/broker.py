@@ -10,6 +10,7 @@ is a callable set here, so that the parts do not know each other.
 
 import logging
 import random
+from collections import deque
 from collections.abc import Callable
 from typing import final
 
@@ -116,6 +117,7 @@ class Broker:
             idle_max_ms=settings.server.idle_s_max * 1000,
         )
         self._timers: dict[str, Timer] = {}
+        self._unflushed: deque[tuple[int, ConsumeQueue]] = deque()
         self._wire_parts()
 
     def _hot(self) -> BrokerHot:
@@ -143,6 +145,8 @@ class Broker:
         hot.commit = self.offsets.commit
         hot.pending_resets = self.offsets.resets
         self.store.writer.on_arrival = self._arrived
+        self.store.on_change = self._store_changed
+        self.store.flusher.on_flush = self._flushed
         self.topics.changed = self._topics_changed
         self.members.emptied = self.forget_group
         self.server.on_connect = lambda peer: peer.on_close.append(self._peer_closed)
@@ -244,10 +248,26 @@ class Broker:
         return admit_pull(self, peer, ask)
 
     def _arrived(self, queues: list[ConsumeQueue]) -> None:
-        self.waiting.arrived(queues)
+        """Messages came into watched queues: whoever waits may have them once they are visible."""
         for queue in queues:
             if queue.topic == SCHEDULE_TOPIC.encode():
                 self.delays.arrived(queue)
+        if self.store.dirty_size_max > 0:
+            self.waiting.arrived(queues)
+            return
+        end = self.store.log.end
+        self._unflushed.extend((end, queue) for queue in queues)
+        self.store.flusher.request()  # A one-way send asks for nothing, its reader does.
+
+    def _flushed(self) -> None:
+        """With synchronous flush messages become visible when they are durable."""
+        visible = []
+        while self._unflushed and self._unflushed[0][0] <= self.store.log.flushed:
+            visible.append(self._unflushed.popleft()[1])
+        self.waiting.arrived(list(dict.fromkeys(visible)))
+
+    def _store_changed(self) -> None:
+        self.hot.open_for_sends = self.store.writable
 
     def _wait_ms(self, asked_ms: int) -> int:
         """How long a pull may wait."""

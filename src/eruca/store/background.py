@@ -27,7 +27,7 @@ log = logging.getLogger("eruca.store")
 
 CHECKPOINT_INTERVAL_MS: Final = 60_000  # As Java's thorough flush of the queues.
 STEP_MS: Final = 2
-STEP_INTERVAL_MS: Final = 20
+STEP_INTERVAL_MS: Final = 8
 AHEAD_INTERVAL_MS: Final = 100
 
 

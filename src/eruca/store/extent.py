@@ -111,6 +111,8 @@ class _QueueFile:
             return False
         behind = self._block_of(number)[(count % BLOCK_COUNT + 1) * ENTRY_SIZE :]
         behind = behind[: len(behind) // ENTRY_SIZE * ENTRY_SIZE]
+        if not behind.strip(b"\0"):
+            return False
         sound = [
             size > 0 and 0 <= log_offset < cut_at
             for log_offset, size, _ in ENTRY.iter_unpack(behind)

@@ -75,7 +75,10 @@ class Flusher:
         self._held: deque[tuple[int, int, Receiver, bytes]] = deque()
         self._running: asyncio.Task[None] | None = None
         self._timer: Timer | None = None
+        self._asked_again = False
         self.failed: Exception | None = None
+        self.on_failure: Callable[[], None] = lambda: None
+        self.on_flush: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         self._timer = self._clock.call_later_ms(self._interval_ms, self._tick)
@@ -90,6 +93,7 @@ class Flusher:
 
     def request(self) -> None:
         """Have everything written so far synced soon."""
+        self._asked_again = True
         if self._running is None and self._log.flushed < self._log.end and self.failed is None:
             self._running = asyncio.get_running_loop().create_task(self._run())
 
@@ -120,17 +124,20 @@ class Flusher:
     async def _run(self) -> None:
         try:
             while True:
+                self._asked_again = False
                 self._log.settle()
                 target = self._log.end
                 dirty = self._dirty_segments()
                 await self._thread.run(self._sync, dirty)
                 self._log.flushed = max(self._log.flushed, target)
                 self._release()
-                if not self._held and not self._is_far_behind():
+                self.on_flush()
+                if not self._held and not self._asked_again and not self._is_far_behind():
                     return
         except (OSError, DiskFull) as error:
             self.failed = error
             log.error("sync failed, writing stops until a restart error=%s", error)
+            self.on_failure()
         finally:
             self._running = None
 

@@ -11,6 +11,7 @@ start, Eruca's or Java's, trusts it.
 """
 
 import logging
+from collections.abc import Callable
 from typing import Final, final
 
 from eruca.clock import Clock
@@ -59,8 +60,9 @@ class Store:
         self.disk = disk
         self.clock = clock
         self.delays_ms = delays_ms
-        self.disk_full = False
-        self.broken = False  # Something could not be written for another reason.
+        self.on_change: Callable[[], None] = lambda: None  # Of `writable`.
+        self._disk_full = False
+        self._broken = False  # Something could not be written for another reason.
         self.segment_files = SegmentFiles(disk, settings.log_path, settings.segment_size)
         self.queue_directory = QueueDirectory(
             disk, f"{settings.root}/consumequeue", settings.queue_segment_size // 20 * 20
@@ -129,13 +131,23 @@ class Store:
             timeout_ms=settings.sync_flush_ms_max,
             late_answers=with_flush_timeout,
         )
+        self.flusher.on_failure = lambda: self.on_change()
         self.retention = Retention(self)
         self._background = Background(self, checkpoint)
 
     @property
     def writable(self) -> bool:
         """Whether messages are taken. If not, reading goes on."""
-        return not self.disk_full and not self.broken and self.flusher.failed is None
+        return not self._disk_full and not self._broken and self.flusher.failed is None
+
+    @property
+    def disk_full(self) -> bool:
+        return self._disk_full
+
+    @disk_full.setter
+    def disk_full(self, full: bool) -> None:
+        self._disk_full = full
+        self.on_change()
 
     # Life.
 
@@ -259,7 +271,8 @@ class Store:
             self._found_full(error)
             return False
         except OSError as error:
-            self.broken = True
+            self._broken = True
+            self.on_change()
             log.error("queue entries cannot be written, sends are refused error=%s", error)
             return False
         return True
