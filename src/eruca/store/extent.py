@@ -9,6 +9,7 @@ count as long as they lead upwards.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from struct import Struct
 from typing import Final
 
@@ -119,7 +120,7 @@ class _QueueFile:
         ]
         if cut_at == NO_CUT:
             return any(sound)
-        return any(one and other for one, other in zip(sound, sound[1:], strict=False))
+        return any(one and other for one, other in pairwise(sound))
 
     def leads_into(self, number: int, log_begin: int) -> bool:
         log_offset, size = self._entry(number)
