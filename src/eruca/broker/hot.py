@@ -40,6 +40,7 @@ from eruca.wire.hot import (
     SendAsk,
     is_plain,
     message_id,
+    write_message_id,
     write_pull_answer,
 )
 from eruca.wire.properties import PAIR_END
@@ -338,7 +339,7 @@ class BrokerHot(Hot):
                 first = draft.queue_offset
             else:
                 ids.append(44)
-            ids.write(message_id(self._host_hex, draft.log_offset))
+            write_message_id(ids, self._host_hex, draft.log_offset)
             at = end
         if ask.flag & ONEWAY_FLAG == 0:
             self._answers.write(

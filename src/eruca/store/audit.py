@@ -11,7 +11,6 @@ What a crash leaves and recovery repairs is a note; what should never be is an e
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
-from zlib import crc32
 
 from eruca.store.auditindex import IndexAudit
 from eruca.store.checkpoint import Checkpoint
@@ -23,6 +22,7 @@ from eruca.store.files import is_offset_name
 from eruca.store.replay import BATCH, LIGHT_PREFIX, MULTI_NAMES, MULTI_OFFSETS, SCHEDULE_TOPIC
 from eruca.store.walk import log_files, walk
 from eruca.store.writer import in_queue
+from eruca.wire.checksum import crc32
 from eruca.wire.properties import TAGS, decode_properties, java_hash
 from eruca.wire.record import Record, decode_record
 

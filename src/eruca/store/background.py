@@ -2,9 +2,10 @@
 """What the store does beside serving: queue tails to their files, checkpoints, the next segment.
 
 Tails are written in rounds. A round takes the queues that are dirty when it begins and writes them
-a few milliseconds at a time, so a million of them stop nobody. When it is over, every record that
-was there at its beginning stands in its queue's file: that is what the next checkpoint says, once
-log, queues and index are synced, in this order.
+a few milliseconds at a time, so a million of them stop nobody. Many rounds of half-empty tails
+would gain nothing, since the log has the entries, too: so after each one we rest for fifty times
+what it cost. When it is over, every record that was there at its beginning stands in its queue's
+file: that is what the next checkpoint says, once log, queues and index are synced, in this order.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ log = logging.getLogger("eruca.store")
 CHECKPOINT_INTERVAL_MS: Final = 60_000  # As Java's thorough flush of the queues.
 STEP_MS: Final = 2
 STEP_INTERVAL_MS: Final = 8
+REST_PER_WORK: Final = 50
 AHEAD_INTERVAL_MS: Final = 100
 
 
@@ -40,6 +42,7 @@ class Background:
         self.checkpoint = checkpoint
         self._round: deque[ConsumeQueue] = deque()
         self._round_begin = self._now_reached()
+        self._round_ns = 0  # What it has cost so far.
         self._written = checkpoint  # What the next checkpoint may say once all is synced.
         self._checkpoint_ms = store.clock.mono_ms()
         self._index_synced: set[str] = set()
@@ -90,19 +93,23 @@ class Background:
         store = self._store
         if not self._round:
             self._round_begin = self._now_reached()
+            self._round_ns = 0
             self._round.extend(store.queue_files.dirty)
             store.queue_files.dirty.clear()
-        stop_ns = store.clock.mono_ns() + STEP_MS * 1_000_000
+        begin_ns = store.clock.mono_ns()
+        stop_ns = begin_ns + STEP_MS * 1_000_000
         while self._round and store.clock.mono_ns() < stop_ns:
             if not self._round[0].write_out():
                 self._later(store.settings.queue_flush_interval_ms, self._write_out_some)
                 return
             self._round.popleft()
+        self._round_ns += store.clock.mono_ns() - begin_ns
         if self._round:
             self._later(STEP_INTERVAL_MS, self._write_out_some)
             return
         self._written = self._round_begin
-        self._later(store.settings.queue_flush_interval_ms, self._write_out_some)
+        rest_ms = min(self._round_ns * REST_PER_WORK // 1_000_000, CHECKPOINT_INTERVAL_MS)
+        self._later(max(store.settings.queue_flush_interval_ms, rest_ms), self._write_out_some)
         now_ms = store.clock.mono_ms()
         if now_ms - self._checkpoint_ms >= CHECKPOINT_INTERVAL_MS:
             self._checkpoint_ms = now_ms

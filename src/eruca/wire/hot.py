@@ -9,7 +9,7 @@ A send has two forms on the wire, long names (code 10) and letters (310, 320); b
 
 from typing import Final, final
 
-from librt.strings import BytesWriter, write_i16_be, write_i32_be
+from librt.strings import BytesWriter, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i16, i32, i64
 
 from eruca.wire.header import BINARY, VERSION
@@ -173,18 +173,26 @@ class PullAsk(Ask):
             self.size_max = number
 
 
-HEX: Final = b"0123456789ABCDEF"
-
-
 def message_id(host_hex: bytes, log_offset: i64) -> bytes:
     """The offset message id: the store host and the log offset, in upper-case hex."""
     w = BytesWriter()
-    w.write(host_hex)
-    shift: i64 = 60
-    while shift >= 0:
-        w.append(HEX[(log_offset >> shift) & 15])
-        shift -= 4
+    write_message_id(w, host_hex, log_offset)
     return w.getvalue()
+
+
+def write_message_id(w: BytesWriter, host_hex: bytes, log_offset: i64) -> None:
+    w.write(host_hex)
+    write_i64_be(w, _hex_digits((log_offset >> 32) & 0xFFFFFFFF))
+    write_i64_be(w, _hex_digits(log_offset & 0xFFFFFFFF))
+
+
+def _hex_digits(n: i64) -> i64:
+    """The eight digits of a 32-bit number as the bytes of one: spread out, then all at once."""
+    n = (n & 0xFFFF0000) << 16 | n & 0xFFFF
+    n = (n & 0x0000FF000000FF00) << 8 | n & 0x000000FF000000FF
+    n = (n & 0x00F000F000F000F0) << 4 | n & 0x000F000F000F000F
+    letters = (n + 0x0606060606060606) >> 4 & 0x0101010101010101  # 1 where a digit is above 9.
+    return n + 0x3030303030303030 + letters * 7
 
 
 def write_decimal(w: BytesWriter, number: i64) -> None:

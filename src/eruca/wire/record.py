@@ -17,7 +17,6 @@ byte in version 1 and two in version 2, used for topics of more than 127 charact
 record fills the end of a segment: its size, its magic, and then nothing that counts.
 """
 
-import zlib
 from typing import Final, final
 
 from librt.strings import (
@@ -31,6 +30,7 @@ from librt.strings import (
 )
 from mypy_extensions import i16, i32, i64
 
+from eruca.wire.checksum import crc32
 from eruca.wire.properties import PropertyScan
 
 MAGIC_V1: Final = -626843481
@@ -115,7 +115,7 @@ def write_record(w: BytesWriter, draft: Draft, store_host: bytes) -> None:
     long_topic = len(topic) > TOPIC_SIZE_V1_MAX
     write_i32_be(w, i32(draft.size))
     write_i32_be(w, MAGIC_V2 if long_topic else MAGIC_V1)
-    write_i32_be(w, i32(zlib.crc32(body) & 0x7FFFFFFF))
+    write_i32_be(w, i32(crc32(body) & 0x7FFFFFFF))
     write_i32_be(w, i32(draft.queue_id))
     write_i32_be(w, i32(draft.flag))
     write_i64_be(w, draft.queue_offset)
@@ -240,7 +240,7 @@ def check(data: bytes, at: i64, end: i64, log_offset: i64, verify_body: bool) ->
         return UNSOUND
     if verify_body and body_size > 0:
         crc = i64(read_i32_be(data, at + 8))
-        if i64(zlib.crc32(data[body_at : body_at + body_size]) & 0x7FFFFFFF) != crc:
+        if i64(crc32(data[body_at : body_at + body_size]) & 0x7FFFFFFF) != crc:
             return UNSOUND
     return size
 
