@@ -12,6 +12,7 @@ import sys
 from setuptools import setup
 
 COMPILED = [
+    "src/eruca/wire/seek.py",  # finds quotes and separators, for scan.py and properties.py
     "src/eruca/wire/frame.py",  # every byte that arrives is cut here
     "src/eruca/wire/header.py",  # shares its readers with scan.py
     "src/eruca/wire/scan.py",  # hot headers, byte by byte
@@ -37,7 +38,10 @@ def extensions() -> list[object]:
         return []
     from mypyc.build import mypycify
 
-    return list(mypycify(["--strict", *COMPILED], opt_level="3", group_name="eruca"))
+    made = list(mypycify(["--strict", *COMPILED], opt_level="3", group_name="eruca"))
+    for extension in made:  # Hidden names need no detour, and may be inlined.
+        extension.extra_compile_args.append("-fvisibility=hidden")
+    return made
 
 
 setup(ext_modules=extensions())

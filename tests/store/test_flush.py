@@ -157,3 +157,24 @@ def test_closing_lets_every_answer_go(tmp_path: Path, flush: FlushMode) -> None:
         assert len(peer.got) == 100
 
     asyncio.run(scene())
+
+
+def test_the_disk_begins_before_anybody_waits() -> None:
+    async def scene() -> None:
+        disk = ForgetfulDisk()
+        store = open_store(disk, flush_interval_ms=1_000_000, dirty_size_max=4000)
+        store.start()
+        gate = Gate(disk)
+        put(store, draft_of("a"))
+        store.writer.settle()
+        await asyncio.sleep(0)
+        assert gate.entered == 0
+        while store.log.end < 1000:  # A quarter of what may be dirty.
+            put(store, draft_of("a"))
+            store.writer.settle()
+        await until(lambda: gate.entered == 1)
+        gate.open()
+        await until(lambda: store.log.flushed == store.log.end)
+        await store.close()
+
+    asyncio.run(scene())

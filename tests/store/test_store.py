@@ -101,7 +101,7 @@ def test_the_background_writes_and_makes_segments_ahead(tmp_path: Path) -> None:
         settings = small_settings(tmp_path, queue_flush_interval_ms=10, flush_interval_ms=10)
         store = Store(settings, HOST, Disk(), Clock(), MEMORY)
         store.start()
-        await until(lambda: not store.wants_ahead)
+        await until(lambda: store.ahead.is_ready)
         assert len(list((tmp_path / "commitlog").iterdir())) == 2
         for number in range(100):
             put(store, draft_of("t", number % 5, b"x" * 100))

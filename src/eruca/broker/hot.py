@@ -38,14 +38,13 @@ from eruca.wire.hot import (
     PullAsk,
     SendAnswers,
     SendAsk,
-    is_plain,
-    message_id,
     write_message_id,
     write_pull_answer,
 )
 from eruca.wire.properties import PAIR_END
 from eruca.wire.record import BORN_HOST_V6, PROPERTIES_SIZE_MAX, RECORD_SIZE_MIN, Draft
 from eruca.wire.scan import Ask, read_binary, read_json
+from eruca.wire.seek import is_plain
 
 SEND: Final = 10
 PULL: Final = 11
@@ -136,6 +135,7 @@ class BrokerHot(Hot):
     __slots__ = (
         "_answers",
         "_ask",
+        "_closing_suffix",
         "_draft",
         "_host_hex",
         "_now_ms",
@@ -192,10 +192,11 @@ class BrokerHot(Hot):
         self._turn_ms: i64 = 0  # One clock read per turn.
         self._ask = SendAsk()
         self._draft = Draft()
-        self._answers = SendAnswers(region, trace_on)
         self._host_hex = self.log.store_host.hex().upper().encode()
+        self._answers = SendAnswers(self._host_hex, region, trace_on)
         text = f"MSG_REGION\x01{region}\x02TRACE_ON\x01{trace_on}\x02CLUSTER\x01{cluster}\x02"
         self._suffix = text.encode()  # Java: the broker adds these to every single message.
+        self._closing_suffix = b"\x02" + self._suffix
 
     def serve(self, turn: Turn, code: i64) -> bool:
         if code == SEND_V2 or code == SEND or code == SEND_BATCH:
@@ -272,16 +273,16 @@ class BrokerHot(Hot):
         if (
             scan.special
             or scan.unique_end == 0
-            or len(text) + len(self._suffix) >= PROPERTIES_SIZE_MAX
+            or len(text) + len(self._closing_suffix) > PROPERTIES_SIZE_MAX
             or (turn.inbox.kind == JSON and not is_plain(text, scan.unique_at, scan.unique_end))
         ):
             return False
-        if i64(text[len(text) - 1]) != PAIR_END:
-            text += b"\x02"
+        is_closed = i64(text[len(text) - 1]) == PAIR_END
         draft.properties = text
-        draft.added = self._suffix
+        draft.added = self._suffix if is_closed else self._closing_suffix
         draft.body = body
         self._fill(draft, turn, ask)
+        draft.tags_code = tags_code(draft)
         draft.flag = ask.message_flag
         self.writer.append(draft, topic.queues, self.now_ms())
         if ask.flag & ONEWAY_FLAG == 0:
@@ -289,7 +290,8 @@ class BrokerHot(Hot):
                 turn.out,
                 turn.inbox.kind,
                 ask.opaque,
-                message_id(self._host_hex, draft.log_offset),
+                draft.log_offset,
+                b"",
                 draft.queue_id,
                 draft.queue_offset,
                 text[scan.unique_at : scan.unique_end],
@@ -307,7 +309,6 @@ class BrokerHot(Hot):
             draft.sys_flag |= BORN_HOST_V6
         draft.reconsume_count = 0
         draft.prepared_offset = 0
-        draft.tags_code = tags_code(draft)
 
     def _store_batch(self, turn: Turn, ask: SendAsk, topic: HotTopic, body: bytes) -> bool:
         """Store the messages of a batch side by side; False when it is not sound."""
@@ -323,8 +324,10 @@ class BrokerHot(Hot):
         per_record: i64 = RECORD_SIZE_MIN + len(ask.topic) + len(turn.born_host) - 16
         per_record += len(self.log.store_host) - BATCH_ITEM_SIZE_MIN
         self.log.reserve(len(body) + count * per_record)
-        ids = BytesWriter()
-        first: i64 = -1
+        self._fill(draft, turn, ask)
+        more_ids = BytesWriter()
+        first_log_offset: i64 = -1
+        first_queue_offset: i64 = 0
         at: i64 = 0
         while at < len(body):
             body_end = at + 20 + i64(read_i32_be(body, at + 16))
@@ -332,18 +335,26 @@ class BrokerHot(Hot):
             draft.body = body[at + 20 : body_end]
             draft.properties = body[body_end + 2 : end]
             draft.scan.read(draft.properties)
-            self._fill(draft, turn, ask)
+            draft.tags_code = tags_code(draft)
             draft.flag = i64(read_i32_be(body, at + 12))
             self.writer.append(draft, topic.queues, self.now_ms())
-            if first < 0:
-                first = draft.queue_offset
+            if first_log_offset < 0:
+                first_log_offset = draft.log_offset
+                first_queue_offset = draft.queue_offset
             else:
-                ids.append(44)
-            write_message_id(ids, self._host_hex, draft.log_offset)
+                more_ids.append(44)
+                write_message_id(more_ids, self._host_hex, draft.log_offset)
             at = end
         if ask.flag & ONEWAY_FLAG == 0:
             self._answers.write(
-                turn.out, turn.inbox.kind, ask.opaque, ids.getvalue(), ask.queue_id, first, unique
+                turn.out,
+                turn.inbox.kind,
+                ask.opaque,
+                first_log_offset,
+                more_ids.getvalue(),
+                ask.queue_id,
+                first_queue_offset,
+                unique,
             )
         return True
 
@@ -355,18 +366,18 @@ class BrokerHot(Hot):
         ask.code = code
         if not _read(turn, ask):
             return False
-        self.pull(turn.owner, ask, turn.out)
+        turn.attach(self.pull(turn.owner, ask, turn.out))
         return True
 
-    def pull(self, peer: object, ask: PullAsk, out: BytesWriter) -> None:
-        """Answer a pull into `out`, or park it."""
+    def pull(self, peer: object, ask: PullAsk, out: BytesWriter) -> bytes:
+        """Answer a pull into `out`, or park it; the records that belong behind the answer."""
         subscription = self._subscription(ask)
         if subscription is None or len(self.pending_resets) > 0 or not self.open_for_pulls:
             assert self.admit_pull is not None
             refusal = self.admit_pull(peer, ask)
             if len(refusal) > 0:
                 out.write(refusal)
-                return
+                return b""
             subscription = self._subscription(ask)
             assert subscription is not None
         queue = self.writer.queue(subscription.topic.queues, ask.queue_id)
@@ -386,8 +397,9 @@ class BrokerHot(Hot):
             and self.park is not None
         ):
             self.park(peer, ask, subscription, queue)
-            return
+            return b""
         self.answer_pull(out, ask, subscription, queue, found)
+        return found.body
 
     def _subscription(self, ask: PullAsk) -> HotSubscription | None:
         """What the group wants of the topic, when that is known."""
@@ -427,7 +439,7 @@ class BrokerHot(Hot):
         queue: ConsumeQueue,
         found: Slice,
     ) -> None:
-        """Write the answer for what was read."""
+        """Write the answer for what was read, up to its body, which is `found.body`."""
         fetched = subscription.fetched
         if found.status == FOUND:
             fetched.count += found.count
@@ -444,7 +456,7 @@ class BrokerHot(Hot):
             queue.max_offset,
             subscription.topic.sys_flag,
             subscription.sys_flag,
-            found.body,
+            len(found.body),
         )
 
 

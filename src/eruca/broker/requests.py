@@ -44,8 +44,8 @@ def pull(broker: "Broker", peer: Peer, request: Command) -> Response | None:
     ask.code = request.code
     _fill(ask, request)
     out = BytesWriter()
-    broker.hot.pull(peer, ask, out)
-    peer.write_later(out.getvalue())
+    body = broker.hot.pull(peer, ask, out)
+    peer.write_later(out.getvalue() + body)
     return None
 
 

@@ -29,7 +29,7 @@ from eruca.clock import Clock, Timer
 from eruca.net.peer import Peer
 from eruca.net.server import Response, encode_response
 from eruca.store.consumequeue import ConsumeQueue
-from eruca.store.reader import NO_MATCHED_MESSAGE
+from eruca.store.reader import NO_MATCHED_MESSAGE, Slice
 from eruca.wire.codes import ResponseCode
 from eruca.wire.header import Command
 from eruca.wire.hot import PullAsk
@@ -136,10 +136,8 @@ class Waiting:
         if code == PULL_RETRY_AT_ONCE and found.status == NO_MATCHED_MESSAGE:
             ask.queue_offset = found.next_offset
             return False
-        out = BytesWriter()
-        self._hot.answer_pull(out, ask, parked.subscription, parked.queue, found)
         self._finish(parked)
-        parked.peer.write(out.getvalue())
+        self._answer(parked.peer, ask, parked.subscription, parked.queue, found)
         return True
 
     def _expire(self, parked: Parked) -> None:
@@ -151,18 +149,25 @@ class Waiting:
         found = self._hot.read(ask, parked.subscription, parked.queue)
         if ask.queue_offset != parked.asked_from and found.count == 0:
             found.status = NO_MATCHED_MESSAGE  # Java: the offset moves on over what did not match.
-        out = BytesWriter()
-        self._hot.answer_pull(out, ask, parked.subscription, parked.queue, found)
-        parked.peer.write(out.getvalue())
+        self._answer(parked.peer, ask, parked.subscription, parked.queue, found)
 
     def _answer_now(
         self, peer: Peer, ask: PullAsk, subscription: HotSubscription, queue: ConsumeQueue
     ) -> None:
         log.warning("too many parked pulls peer=%s", peer.address)
+        self._answer(peer, ask, subscription, queue, self._hot.read(ask, subscription, queue))
+
+    def _answer(
+        self,
+        peer: Peer,
+        ask: PullAsk,
+        subscription: HotSubscription,
+        queue: ConsumeQueue,
+        found: Slice,
+    ) -> None:
         out = BytesWriter()
-        found = self._hot.read(ask, subscription, queue)
         self._hot.answer_pull(out, ask, subscription, queue, found)
-        peer.write(out.getvalue())
+        peer.write(out.getvalue() + found.body)
 
     def _finish(self, parked: Parked) -> None:
         if not parked.done:

@@ -10,7 +10,7 @@ to one connection; turns never overlap, since everything runs on one loop.
 """
 
 from collections.abc import Callable
-from typing import final
+from typing import Final, final
 
 from librt.strings import BytesWriter, read_i16_be, read_i32_be
 from mypy_extensions import i64
@@ -20,7 +20,8 @@ from eruca.wire.frame import Inbox
 from eruca.wire.header import BINARY, JSON, RESPONSE_FLAG, Command, decode
 from eruca.wire.scan import json_code
 
-NO_PROMISE = 0
+NO_PROMISE: Final = 0
+ATTACHED_SIZE_MIN: Final = 2048  # Below that a copy is cheaper than one more part.
 
 
 class Hot:
@@ -39,13 +40,24 @@ class Hot:
 class Turn:
     """What one connection needs to be served."""
 
-    __slots__ = ("born_host", "broken", "cold", "hot", "inbox", "out", "owner", "promise")
+    __slots__ = (
+        "_parts",
+        "born_host",
+        "broken",
+        "cold",
+        "hot",
+        "inbox",
+        "out",
+        "owner",
+        "promise",
+    )  # fmt: skip
 
     def __init__(
         self, hot: Hot, cold: Callable[[Command], bytes], born_host: bytes, owner: object
     ) -> None:
         self.inbox = Inbox()
         self.out = BytesWriter()
+        self._parts: list[bytes] = []  # Answers written before `out`.
         self.hot = hot
         self.cold = cold
         self.born_host = born_host
@@ -53,16 +65,17 @@ class Turn:
         self.promise: i64 = NO_PROMISE
         self.broken: FrameError | None = None
 
-    def feed(self, data: bytes) -> bytes:
-        """Serve every frame that `data` completes and return the answers.
+    def feed(self, data: bytes) -> list[bytes]:
+        """Serve every frame that `data` completes and return the answers, to be sent in a row.
 
         `promise` then holds the log position that must be durable before they leave. After a
         frame that breaks the contract `broken` is set: what came before it is served and
         answered, and the caller closes the connection.
         """
         inbox = self.inbox
-        out = BytesWriter()
-        self.out = out
+        parts: list[bytes] = []
+        self._parts = parts
+        self.out = BytesWriter()
         try:
             inbox.feed(data)
             while inbox.advance():
@@ -77,11 +90,22 @@ class Turn:
                         )
                     )
                     if len(answer) > 0:
-                        out.write(answer)
+                        self.out.write(answer)
         except FrameError as error:
             self.broken = error
         self.promise = self.hot.settle()
-        return out.getvalue()
+        if len(self.out) > 0:
+            parts.append(self.out.getvalue())
+        return parts
+
+    def attach(self, body: bytes) -> None:
+        """Write what ends an answer; when it is long, without copying it."""
+        if len(body) < ATTACHED_SIZE_MIN:
+            self.out.write(body)
+            return
+        self._parts.append(self.out.getvalue())
+        self._parts.append(body)
+        self.out = BytesWriter()
 
     def _code(self) -> i64:
         """The request code of the current frame, or -1 when only `decode` can tell."""

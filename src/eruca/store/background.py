@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the store does beside serving: queue tails to their files, checkpoints, the next segment.
+"""What the store does beside serving: queue tails to their files, checkpoints, retention.
 
 Tails are written in rounds. A round takes the queues that are dirty when it begins and writes them
 a few milliseconds at a time, so a million of them stop nobody. Many rounds of half-empty tails
@@ -16,10 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, final
 
 from eruca.clock import Timer
-from eruca.errors import DiskFull
 from eruca.store.checkpoint import Checkpoint
 from eruca.store.consumequeue import ConsumeQueue
-from eruca.store.segment import Segment
 
 if TYPE_CHECKING:
     from eruca.store.store import Store
@@ -30,7 +28,6 @@ CHECKPOINT_INTERVAL_MS: Final = 60_000  # As Java's thorough flush of the queues
 STEP_MS: Final = 2
 STEP_INTERVAL_MS: Final = 8
 REST_PER_WORK: Final = 50
-AHEAD_INTERVAL_MS: Final = 100
 
 
 @final
@@ -54,7 +51,6 @@ class Background:
     def start(self) -> None:
         self._later(self._store.settings.queue_flush_interval_ms, self._write_out_some)
         self._later(self._store.settings.clean_interval_ms, self._clean)
-        self._later(0, self._have_ahead)
 
     async def close(self) -> bool:
         """Write, sync and checkpoint everything; whether the next start may trust it."""
@@ -189,24 +185,3 @@ class Background:
                 self._index_synced.add(file.path)
                 end_ms = file_ms
         return end_ms
-
-    # The next segment is made before it is needed.
-
-    def _have_ahead(self) -> None:
-        if self._store.wants_ahead and not self._store.disk_full:
-            self._spawn(self._make_ahead())
-        else:
-            self._later(AHEAD_INTERVAL_MS, self._have_ahead)
-
-    async def _make_ahead(self) -> None:
-        store = self._store
-        last = store.log.segments[-1]
-        try:
-            segment: Segment = await store.lazy_thread.run(
-                store.segment_files.make, int(last.base + last.size)
-            )
-            store.take_ahead(segment)
-        except (OSError, DiskFull) as error:
-            log.warning("the next segment cannot be made yet error=%s", error)
-        finally:
-            self._later(AHEAD_INTERVAL_MS, self._have_ahead)

@@ -250,11 +250,15 @@ class Index:
     def put(self, unsigned_hash: i64, log_offset: i64, store_ms: i64) -> None:
         """Add a key by Java's hash of it."""
         hashed = key_hash(unsigned_hash)
-        is_full = len(self.files) == 0 or self.files[-1].is_full
-        if (is_full or len(self.waiting) > 0) and not self._has_room():
+        if len(self.files) > 0 and len(self.waiting) == 0:
+            last = self.files[-1]
+            if not last.is_full:
+                last.put(hashed, log_offset, store_ms)
+                return
+        if self._has_room():
+            self.files[-1].put(hashed, log_offset, store_ms)
+        else:
             self.waiting.append((int(hashed), int(log_offset), int(store_ms)))
-            return
-        self.files[-1].put(hashed, log_offset, store_ms)
 
     def settle(self) -> None:
         if len(self.files) > 0:

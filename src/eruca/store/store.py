@@ -17,6 +17,7 @@ from typing import Final, final
 from eruca.clock import Clock
 from eruca.config import FlushMode, StoreSettings
 from eruca.errors import CorruptRecord, DiskFull
+from eruca.store.ahead import Ahead
 from eruca.store.background import Background
 from eruca.store.checkpoint import Checkpoint
 from eruca.store.consumequeue import ConsumeQueue, QueueFiles
@@ -35,6 +36,7 @@ from eruca.wire.record import Record, check, decode_record
 
 log = logging.getLogger("eruca.store")
 
+FLUSHES_PER_WINDOW: Final = 8  # The disk works while a window fills, not only when it is full.
 RECORD_OVERHEAD_MAX: Final = 64 * 1024  # Java: so much more than the body may a record have.
 DELAYS_MS: Final = (
     1_000, 5_000, 10_000, 30_000, *(60_000 * minutes for minutes in range(1, 11)),
@@ -72,7 +74,7 @@ class Store:
         )
         self.queue_files = QueueFiles(self._read_entries, self._write_entries)
         self._abort_path = f"{settings.root}/abort"
-        self._ahead: Segment | None = None
+        self.ahead = Ahead(self.segment_files, clock)
         names = disk.names(f"{settings.root}/consumequeue_ext")
         self._extended = frozenset(name.encode() for name in names)
         self.limits = Limits(
@@ -155,15 +157,17 @@ class Store:
         """Begin the background work; needs a running loop."""
         self.retention.look_for_room()
         self.flusher.start()
+        self.ahead.start(self.log)
+        step = self.settings.dirty_size_max // FLUSHES_PER_WINDOW
+        self.writer.mark_every(step, self.flusher.request)
         self._background.start()
 
     async def close(self) -> None:
         """Write, sync and checkpoint everything, so that the next start need not recover."""
+        await self.ahead.close()
         is_sound = await self._background.close()
         self._flush_thread.close()
         self.lazy_thread.close()
-        if self._ahead is not None:
-            self.segment_files.remove(self._ahead)
         for segment in self.log.segments:
             self.segment_files.release(segment)
         if self.index is not None:
@@ -225,9 +229,9 @@ class Store:
 
     def make_segment(self, base: int) -> Segment:
         """The next segment, for the log's roll. Raises DiskFull."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead.base == base:
-            return ahead
+        ready = self.ahead.take(base)
+        if ready is not None:
+            return ready
         try:
             return self.segment_files.make(base)
         except DiskFull as error:
@@ -238,18 +242,6 @@ class Store:
         if not self.disk_full:
             log.error("the disk is full, sends are refused error=%s", error)
         self.disk_full = True
-
-    @property
-    def wants_ahead(self) -> bool:
-        return self._ahead is None
-
-    def take_ahead(self, segment: Segment) -> None:
-        """Keep a segment that was made before it is needed."""
-        last = self.log.segments[-1]
-        if self._ahead is None and segment.base == last.base + last.size:
-            self._ahead = segment
-        else:  # The log rolled by itself in the meantime; its own map of the same file stays.
-            self.segment_files.release(segment)
 
     def _make_index_file(self) -> IndexFile | None:
         try:

@@ -48,11 +48,14 @@ class Writer:
 
     __slots__ = (
         "_files",
+        "_mark_at",
+        "_mark_step",
         "_unsettled",
         "arrived",
         "index",
         "log",
         "on_arrival",
+        "on_mark",
         "promise",
         "topics",
     )  # fmt: skip
@@ -66,6 +69,15 @@ class Writer:
         self.promise: i64 = 0
         self._files = files
         self._unsettled = False
+        self.on_mark: Callable[[], None] | None = None
+        self._mark_step: i64 = 0
+        self._mark_at: i64 = 0
+
+    def mark_every(self, size: int, on_mark: Callable[[], None]) -> None:
+        """Have `on_mark` called at the end of a turn whenever the log has `size` bytes more."""
+        self._mark_step = size
+        self._mark_at = self.log.end + size
+        self.on_mark = on_mark
 
     def queues_of(self, topic: bytes) -> TopicQueues:
         found = self.topics.get(topic)
@@ -115,6 +127,9 @@ class Writer:
                 self.arrived = []
                 if self.on_arrival is not None:
                     self.on_arrival(arrived)
+            if self.log.end >= self._mark_at and self.on_mark is not None:
+                self._mark_at = self.log.end + self._mark_step
+                self.on_mark()
         promise = self.promise
         self.promise = 0
         return promise

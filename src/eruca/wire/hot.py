@@ -10,7 +10,7 @@ A send has two forms on the wire, long names (code 10) and letters (310, 320); b
 from typing import Final, final
 
 from librt.strings import BytesWriter, write_i16_be, write_i32_be, write_i64_be
-from mypy_extensions import i16, i32, i64
+from mypy_extensions import i16, i32, i64, u8
 
 from eruca.wire.header import BINARY, VERSION
 from eruca.wire.scan import Ask, whole
@@ -248,24 +248,42 @@ def _head(w: BytesWriter, code: i64, opaque: i64, remark: bytes, fields: i64, bo
     write_i32_be(w, i32(fields))
 
 
-JSON_LANGUAGE: Final = b',"flag":1,"language":"JAVA","opaque":'
+JSON_CODE: Final = b'{"code":'
+JSON_FIELDS: Final = b',"extFields":{'
+JSON_LANGUAGE: Final = b'},"flag":1,"language":"JAVA","opaque":'
 JSON_REMARK: Final = b',"remark":"'
 JSON_LAST: Final = b',"serializeTypeCurrentRPC":"JSON","version":%d}' % VERSION
 
 
-def _json_frame(w: BytesWriter, head: BytesWriter, opaque: i64, remark: bytes, body: i64) -> None:
-    """Finish the JSON header begun in `head` and write the frame up to its body."""
-    head.write(JSON_LANGUAGE)
-    write_decimal(head, opaque)
+def _json_begin(w: BytesWriter, code: i64) -> i64:
+    """Begin a response; where its frame begins, since its sizes are known at the end only."""
+    at = len(w)
+    write_i64_be(w, 0)
+    w.write(JSON_CODE)
+    write_decimal(w, code)
+    w.write(JSON_FIELDS)
+    return at
+
+
+def _json_end(w: BytesWriter, at: i64, opaque: i64, remark: bytes, body: i64) -> None:
+    """Finish the response that begins at `at`, up to its body."""
+    w.write(JSON_LANGUAGE)
+    write_decimal(w, opaque)
     if len(remark) > 0:
-        head.write(JSON_REMARK)
-        head.write(remark)
-        head.append(34)
-    head.write(JSON_LAST)
-    size: i64 = len(head)
-    write_i32_be(w, i32(4 + size + body))
-    write_i32_be(w, i32(size))
-    w.write(head.getvalue())
+        w.write(JSON_REMARK)
+        w.write(remark)
+        w.append(34)
+    w.write(JSON_LAST)
+    size = len(w) - at - 8
+    _put_i32(w, at, 4 + size + body)
+    _put_i32(w, at + 4, size)
+
+
+def _put_i32(w: BytesWriter, at: i64, number: i64) -> None:
+    w[at] = u8(number >> 24 & 255)
+    w[at + 1] = u8(number >> 16 & 255)
+    w[at + 2] = u8(number >> 8 & 255)
+    w[at + 3] = u8(number & 255)
 
 
 MESSAGE_ID_KEY: Final = b"\x00\x05msgId\x00\x00"
@@ -279,62 +297,72 @@ NUMBER_FIELDS_SIZE: Final = (2 + 7 + 4) + (2 + 11 + 4)  # Keys and sizes of the 
 class SendAnswers:
     """Writes the answers to sends: what never changes is encoded once, here."""
 
-    __slots__ = ("_binary_tail", "_json_tail")
+    __slots__ = ("_binary_tail", "_host_hex", "_json_tail")
 
-    def __init__(self, region: str, trace_on: str) -> None:
+    def __init__(self, host_hex: bytes, region: str, trace_on: str) -> None:
         tail = BytesWriter()
         _field(tail, b"MSG_REGION", region.encode())
         _field(tail, b"TRACE_ON", trace_on.encode())
+        self._host_hex = host_hex
         self._binary_tail = tail.getvalue()
-        self._json_tail = f'"TRACE_ON":"{trace_on}","MSG_REGION":"{region}"}}'.encode()
+        self._json_tail = f'","TRACE_ON":"{trace_on}","MSG_REGION":"{region}"'.encode()
 
     def write(
         self,
         w: BytesWriter,
         kind: i64,
         opaque: i64,
-        message_ids: bytes,
+        log_offset: i64,
+        more_ids: bytes,
         queue_id: i64,
         queue_offset: i64,
         transaction_id: bytes,
     ) -> None:
-        """One success. `transaction_id` is known to be plain text, or empty."""
+        """One success: of the message at `log_offset`, or of a batch that begins with it.
+
+        `transaction_id` is known to be plain text, or empty.
+        """
         if kind == BINARY:
-            self._write_binary(w, opaque, message_ids, queue_id, queue_offset, transaction_id)
+            self._write_binary(
+                w, opaque, log_offset, more_ids, queue_id, queue_offset, transaction_id
+            )
             return
-        fields = BytesWriter()
-        fields.write(b'{"code":0,"extFields":{"queueId":"')
-        write_decimal(fields, queue_id)
+        at = _json_begin(w, 0)
+        w.write(b'"queueId":"')
+        write_decimal(w, queue_id)
         if len(transaction_id) > 0:
-            fields.write(b'","transactionId":"')
-            fields.write(transaction_id)
-        fields.write(b'","msgId":"')
-        fields.write(message_ids)
-        fields.write(b'","queueOffset":"')
-        write_decimal(fields, queue_offset)
-        fields.write(b'",')
-        fields.write(self._json_tail)
-        _json_frame(w, fields, opaque, b"", 0)
+            w.write(b'","transactionId":"')
+            w.write(transaction_id)
+        w.write(b'","msgId":"')
+        write_message_id(w, self._host_hex, log_offset)
+        w.write(more_ids)
+        w.write(b'","queueOffset":"')
+        write_decimal(w, queue_offset)
+        w.write(self._json_tail)
+        _json_end(w, at, opaque, b"", 0)
 
     def _write_binary(
         self,
         w: BytesWriter,
         opaque: i64,
-        message_ids: bytes,
+        log_offset: i64,
+        more_ids: bytes,
         queue_id: i64,
         queue_offset: i64,
         transaction_id: bytes,
     ) -> None:
         id_size = decimal_size(queue_id)
         offset_size = decimal_size(queue_offset)
-        size: i64 = 11 + len(message_ids) + NUMBER_FIELDS_SIZE + id_size + offset_size
+        ids_size: i64 = len(self._host_hex) + 16 + len(more_ids)
+        size: i64 = 11 + ids_size + NUMBER_FIELDS_SIZE + id_size + offset_size
         size += len(self._binary_tail)
         if len(transaction_id) > 0:
             size += 19 + len(transaction_id)
         _head(w, 0, opaque, b"", size, 0)
         w.write(MESSAGE_ID_KEY)
-        write_i16_be(w, i16(len(message_ids)))
-        w.write(message_ids)
+        write_i16_be(w, i16(ids_size))
+        write_message_id(w, self._host_hex, log_offset)
+        w.write(more_ids)
         _number(w, QUEUE_ID_KEY, queue_id)
         _number(w, QUEUE_OFFSET_KEY, queue_offset)
         if len(transaction_id) > 0:
@@ -363,43 +391,32 @@ def write_pull_answer(
     max_offset: i64,
     topic_flag: i64,
     group_flag: i64,
-    body: bytes,
+    body_size: i64,
 ) -> None:
-    fields = BytesWriter()
+    """Everything of an answer to a pull before its body."""
     if ask.kind == BINARY:
+        fields = BytesWriter()
         _number(fields, SUGGESTED_KEY, suggested_broker_id)
         _number(fields, NEXT_OFFSET_KEY, next_offset)
         _number(fields, MIN_OFFSET_KEY, min_offset)
         _number(fields, MAX_OFFSET_KEY, max_offset)
         _number(fields, TOPIC_FLAG_KEY, topic_flag)
         _number(fields, GROUP_FLAG_KEY, group_flag)
-        _head(w, code, ask.opaque, remark, len(fields), len(body))
+        _head(w, code, ask.opaque, remark, len(fields), body_size)
         w.write(fields.getvalue())
     else:
-        fields.write(b'{"code":')
-        write_decimal(fields, code)
-        fields.write(b',"extFields":{"suggestWhichBrokerId":"')
-        write_decimal(fields, suggested_broker_id)
-        fields.write(b'","groupSysFlag":"')
-        write_decimal(fields, group_flag)
-        fields.write(b'","nextBeginOffset":"')
-        write_decimal(fields, next_offset)
-        fields.write(b'","maxOffset":"')
-        write_decimal(fields, max_offset)
-        fields.write(b'","minOffset":"')
-        write_decimal(fields, min_offset)
-        fields.write(b'","topicSysFlag":"')
-        write_decimal(fields, topic_flag)
-        fields.write(b'"}')
-        _json_frame(w, fields, ask.opaque, remark, len(body))
-    w.write(body)
-
-
-def is_plain(text: bytes, at: i64, end: i64) -> bool:
-    """Whether `text[at:end]` can stand inside a JSON string as it is."""
-    while at < end:
-        c = i64(text[at])
-        if c < 32 or c > 126 or c == 34 or c == 92:
-            return False
-        at += 1
-    return True
+        at = _json_begin(w, code)
+        w.write(b'"suggestWhichBrokerId":"')
+        write_decimal(w, suggested_broker_id)
+        w.write(b'","groupSysFlag":"')
+        write_decimal(w, group_flag)
+        w.write(b'","nextBeginOffset":"')
+        write_decimal(w, next_offset)
+        w.write(b'","maxOffset":"')
+        write_decimal(w, max_offset)
+        w.write(b'","minOffset":"')
+        write_decimal(w, min_offset)
+        w.write(b'","topicSysFlag":"')
+        write_decimal(w, topic_flag)
+        w.append(34)
+        _json_end(w, at, ask.opaque, remark, body_size)

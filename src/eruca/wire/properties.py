@@ -9,7 +9,10 @@ key or without a value vanishes when it is parsed, and the last of two equal key
 
 from typing import Final, final
 
+from librt.strings import read_i32_be, read_i64_be
 from mypy_extensions import i64
+
+from eruca.wire.seek import separator_at
 
 NAME_END: Final = 1
 PAIR_END: Final = 2
@@ -37,6 +40,12 @@ SPECIAL: Final = frozenset((
 ))  # fmt: skip
 SPECIAL_FIRST: Final = frozenset(key[0] for key in SPECIAL)
 
+# Names as numbers: comparing them costs nothing.
+TAGS_WORD: Final = 0x54414753
+KEYS_WORD: Final = 0x4B455953
+WAIT_WORD: Final = 0x57414954
+UNIQUE_KEY_WORD: Final = 0x554E49515F4B4559
+
 
 def decode_properties(text: str) -> dict[str, str]:
     """The pairs of a property text, in order."""
@@ -60,6 +69,13 @@ def java_hash(text: str) -> int:
 
 def fold(h: i64, data: bytes, at: i64, end: i64) -> i64:
     """Continue Java's string hash `h` (unsigned) over the UTF-8 text `data[at:end]`."""
+    while at + 4 <= end:  # Four at a time: each step by itself would wait for the one before.
+        w = i64(read_i32_be(data, at)) & 0xFFFFFFFF
+        if w & 0x80808080 != 0:
+            break
+        low = (w >> 24) * 29791 + (w >> 16 & 255) * 961 + (w >> 8 & 255) * 31 + (w & 255)
+        h = (h * 923521 + low) & 0xFFFFFFFF
+        at += 4
     while at < end:
         c = i64(data[at])
         if c >= 128:
@@ -119,30 +135,28 @@ class PropertyScan:
         at: i64 = 0
         end: i64 = len(data)
         while at < end:
-            key_end = at
-            while key_end < end and i64(data[key_end]) > PAIR_END:
-                key_end += 1
+            key_end = separator_at(data, at, end)
             value_end = key_end
             while value_end < end and i64(data[value_end]) != PAIR_END:
-                value_end += 1
+                value_end = separator_at(data, value_end + 1, end)
             if key_end > at and value_end > key_end + 1:
                 self._pair(data, at, key_end, value_end)
             at = value_end + 1
 
     def _pair(self, data: bytes, at: i64, key_end: i64, end: i64) -> None:
-        first = i64(data[at])
         size = key_end - at
         if size == 4:
-            if first == 84 and data[at:key_end] == b"TAGS":
+            word = i64(read_i32_be(data, at))
+            if word == TAGS_WORD:
                 self.tags_at = key_end + 1
                 self.tags_end = end
-            elif first == 75 and data[at:key_end] == b"KEYS":
+            elif word == KEYS_WORD:
                 self.keys_at = key_end + 1
                 self.keys_end = end
-            elif first == 87 and data[at:key_end] == b"WAIT":
-                self.waits = data[key_end + 1 : end] != b"false"
-        elif size == 8 and first == 85 and data[at:key_end] == b"UNIQ_KEY":
+            elif word == WAIT_WORD:
+                self.waits = end - key_end != 6 or data[key_end + 1 : end] != b"false"
+        elif size == 8 and read_i64_be(data, at) == UNIQUE_KEY_WORD:
             self.unique_at = key_end + 1
             self.unique_end = end
-        elif first < 96 and int(first) in SPECIAL_FIRST and data[at:key_end] in SPECIAL:
+        elif int(i64(data[at])) in SPECIAL_FIRST and data[at:key_end] in SPECIAL:
             self.special = True

@@ -8,11 +8,12 @@ what it needs (hot.py has one for each hot request). The layouts are those of he
 import json
 from typing import Final
 
-from librt.strings import BytesWriter, read_i16_be, read_i32_be
+from librt.strings import BytesWriter, read_i16_be, read_i32_be, write_i32_be
 from mypy_extensions import i64
 
 from eruca.errors import FrameError
 from eruca.wire.header import BINARY_HEADER_SIZE_MIN, language_named
+from eruca.wire.seek import BACKSLASH, QUOTE, has_quote, quote_at
 
 
 class Ask:
@@ -61,14 +62,15 @@ def read_binary(data: bytes, at: i64, end: i64, ask: Ask) -> None:
 
 JSON_START: Final = b'{"code":'
 FIELDS_START: Final = b',"extFields":{'
-QUOTE: Final = 34
 COMMA: Final = 44
 COLON: Final = 58
 BRACE_CLOSE: Final = 125
-BACKSLASH: Final = 92
 MINUS: Final = 45
 ZERO: Final = 48
 NINE: Final = 57
+LETTER_U: Final = 117
+DIGITS_0001: Final = 0x30303031
+DIGITS_0002: Final = 0x30303032
 
 
 def json_code(data: bytes, at: i64, end: i64) -> i64:
@@ -96,7 +98,10 @@ def read_json(data: bytes, at: i64, end: i64, ask: Ask) -> bool:
         return False
     at += len(FIELDS_START)
     while at < end and data[at] == QUOTE:
-        key_end = _string_end(data, at + 1, end)
+        key_end = at + 2  # Most names are one letter.
+        letter = i64(data[at + 1]) if key_end < end else QUOTE
+        if letter == QUOTE or letter == BACKSLASH or data[key_end] != QUOTE:
+            key_end = _string_end(data, at + 1, end)
         if key_end < 0 or key_end + 2 >= end or data[key_end + 1] != COLON:
             return False
         value_at = key_end + 3
@@ -167,48 +172,44 @@ def whole(data: bytes, at: i64, end: i64) -> i64:
 
 def _string_end(data: bytes, at: i64, end: i64) -> i64:
     """Where the closing quote is; -1 when there is an escape before it, or none at all."""
-    while at < end:
-        c = data[at]
-        if c == QUOTE:
-            return at
-        if c == BACKSLASH:
-            return -1
-        at += 1
+    at = quote_at(data, at, end)
+    if at < end and i64(data[at]) == QUOTE:
+        return at
     return -1
-
-
-ESCAPES: Final = {34: 34, 92: 92, 47: 47, 98: 8, 102: 12, 110: 10, 114: 13, 116: 9}
 
 
 def _unescaped(data: bytes, start: i64, end: i64) -> tuple[bytes, i64]:
     """The UTF-8 of the JSON string from `start` on, and where its closing quote is (-1: nowhere).
 
-    \\u0001 and \\u0002, of which property texts are full, are met here; what lies beyond ASCII is
-    left to the library.
+    \\u0001 and \\u0002, of which property texts are full, are met here; any other escape is left
+    to the library.
     """
     out = BytesWriter()
     at = start
-    is_ascii = True
+    is_simple = True
     while at < end:
+        if at + 4 <= end and not has_quote(data, at):
+            write_i32_be(out, read_i32_be(data, at))
+            at += 4
+            continue
         c = i64(data[at])
         if c == QUOTE:
-            text = out.getvalue() if is_ascii else _decoded(data[start - 1 : at + 1])
-            return text, at
+            return out.getvalue() if is_simple else _decoded(data[start - 1 : at + 1]), at
         if c != BACKSLASH:
             out.append(int(c))
             at += 1
-        elif at + 6 <= end and data[at + 1] == 117:
-            c = _hex(data[at + 2]) * 4096 + _hex(data[at + 3]) * 256
-            c += _hex(data[at + 4]) * 16 + _hex(data[at + 5])
-            is_ascii = is_ascii and 0 <= c < 128
-            out.append(int(c & 127))
+        elif at + 6 <= end and data[at + 1] == LETTER_U and _is_separator(data, at + 2):
+            out.append(int(i64(data[at + 5]) - ZERO))
             at += 6
         else:
-            plain = ESCAPES.get(data[at + 1], -1) if at + 1 < end else -1
-            is_ascii = is_ascii and plain >= 0
-            out.append(plain & 127)
+            is_simple = False
             at += 2
     return b"", -1
+
+
+def _is_separator(data: bytes, at: i64) -> bool:
+    digits = read_i32_be(data, at)
+    return digits == DIGITS_0001 or digits == DIGITS_0002
 
 
 def _decoded(quoted: bytes) -> bytes:
@@ -216,10 +217,3 @@ def _decoded(quoted: bytes) -> bytes:
         return str(json.loads(quoted)).encode("utf-8", "replace")
     except ValueError:
         raise FrameError("a string of the header is not JSON") from None
-
-
-def _hex(c: int) -> i64:
-    if 48 <= c <= 57:
-        return c - 48
-    c |= 32
-    return c - 87 if 97 <= c <= 102 else -1_000_000
