@@ -5,6 +5,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -151,3 +152,32 @@ def test_thousands_of_queues_need_few_open_files(tmp_path: Path) -> None:
     store = open_store(tmp_path, segment_size=1 << 22)
     assert len(contents_of(store)) == 3000
     close(store)
+
+
+def test_files_made_for_a_deleted_topic_go_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings = small_settings(tmp_path, queue_flush_interval_ms=5)
+        store = Store(settings, HOST, Disk(), Clock(), MEMORY)
+        may_make, began = threading.Event(), threading.Event()
+        make_files = store.queue_directory.make_files
+
+        def make_late(paths: list[str]) -> None:
+            began.set()
+            may_make.wait(10)
+            make_files(paths)
+
+        store.queue_directory.make_files = make_late  # type: ignore[method-assign]
+        put(store, draft_of("gone"))
+        put(store, draft_of("kept"))
+        store.start()
+        await until(began.is_set)
+        store.remove_topic(b"gone")
+        may_make.set()
+        kept = store.queue(b"kept", 0)
+        assert kept is not None
+        await until(lambda: kept.tail_from == kept.max_offset)
+        await store.close()
+
+    asyncio.run(scene())
+    assert not (tmp_path / "consumequeue" / "gone" / "0").exists()
+    assert (tmp_path / "consumequeue" / "kept" / "0" / "00000000000000000000").exists()

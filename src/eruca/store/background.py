@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the store does beside serving: queue tails to their files, checkpoints, retention.
 
-Tails are written in rounds. A round takes the queues that are dirty when it begins and writes them
-a few milliseconds at a time, so a million of them stop nobody. Many rounds of half-empty tails
+Tails are written in rounds. A round takes the queues that are dirty when it begins, has a thread
+make the files that are missing, which costs most, and writes the tails a few milliseconds at a
+time, so a million of them stop nobody. Many rounds of half-empty tails
 would gain nothing, since the log has the entries, too: so after each one we rest for fifty times
 what it cost. When it is over, every record that was there at its beginning stands in its queue's
 file: that is what the next checkpoint says, once log, queues and index are synced, in this order.
@@ -16,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, final
 
 from eruca.clock import Timer
+from eruca.errors import DiskFull
 from eruca.store.checkpoint import Checkpoint
 from eruca.store.consumequeue import ConsumeQueue
 
@@ -92,6 +94,10 @@ class Background:
             self._round_ns = 0
             self._round.extend(store.queue_files.dirty)
             store.queue_files.dirty.clear()
+            fresh = [queue for queue in self._round if store.queue_directory.begins_file(queue)]
+            if fresh:
+                self._spawn(self._make_files(fresh))
+                return
         begin_ns = store.clock.mono_ns()
         stop_ns = begin_ns + STEP_MS * 1_000_000
         while self._round and store.clock.mono_ns() < stop_ns:
@@ -110,6 +116,20 @@ class Background:
         if now_ms - self._checkpoint_ms >= CHECKPOINT_INTERVAL_MS:
             self._checkpoint_ms = now_ms
             self._spawn(self._checkpoint())
+
+    async def _make_files(self, queues: list[ConsumeQueue]) -> None:
+        """Make the files that the tails of `queues` go to, then go on with the round."""
+        store = self._store
+        try:
+            paths = [store.queue_directory.next_file(queue) for queue in queues]
+            await store.lazy_thread.run(store.queue_directory.make_files, paths)
+        except (OSError, DiskFull):
+            pass  # Writing the tails will find the same, and say so.
+        for queue in queues:
+            store.queue_directory.has_grown(queue)
+            if store.queue(queue.topic, int(queue.queue_id)) is None:  # Deleted meanwhile.
+                store.queue_directory.remove_queue(queue)
+        self._later(0, self._write_out_some)
 
     # Retention.
 

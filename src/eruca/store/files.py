@@ -203,6 +203,25 @@ class QueueDirectory:
             at += min(room, len(data))
             data = data[room:]
 
+    def begins_file(self, queue: ConsumeQueue) -> bool:
+        """Whether what is written next to the queue goes to a file that may be missing."""
+        return int(queue.tail_from) * ENTRY_SIZE % self.file_size == 0
+
+    def next_file(self, queue: ConsumeQueue) -> str:
+        """The file that what is written next to the queue goes to."""
+        at = int(queue.tail_from) * ENTRY_SIZE
+        return f"{self.path_of(queue)}/{offset_name(at - at % self.file_size)}"
+
+    def make_files(self, paths: list[str]) -> None:
+        """Make those that are missing. Runs in a disk thread; tell `has_grown` afterwards."""
+        for path in paths:
+            self._disk.make_directory(path.rpartition("/")[0])
+            self._disk.close(self._disk.open(path, self.file_size))
+
+    def has_grown(self, queue: ConsumeQueue) -> None:
+        """Files were made in the queue's directory."""
+        self._has_grown(self.path_of(queue))
+
     def start_at(self, queue: ConsumeQueue, offset: int) -> None:
         """Begin an empty queue at `offset`; its file gets entries that lead nowhere before it."""
         at = offset * ENTRY_SIZE
