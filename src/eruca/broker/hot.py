@@ -325,6 +325,8 @@ class BrokerHot(Hot):
         per_record += len(self.log.store_host) - BATCH_ITEM_SIZE_MIN
         self.log.reserve(len(body) + count * per_record)
         self._fill(draft, turn, ask)
+        queue = self.writer.queue(topic.queues, draft.queue_id)
+        now_ms = self.now_ms()
         more_ids = BytesWriter()
         first_log_offset: i64 = -1
         first_queue_offset: i64 = 0
@@ -337,7 +339,7 @@ class BrokerHot(Hot):
             draft.scan.read(draft.properties)
             draft.tags_code = tags_code(draft)
             draft.flag = i64(read_i32_be(body, at + 12))
-            self.writer.append(draft, topic.queues, self.now_ms())
+            self.writer.append_to(queue, draft, topic.queues, now_ms)
             if first_log_offset < 0:
                 first_log_offset = draft.log_offset
                 first_queue_offset = draft.queue_offset

@@ -97,7 +97,12 @@ class Writer:
 
         The caller settles at the end of its turn, and waits for `promise` if it must.
         """
-        queue = self.queue(queues, draft.queue_id)
+        self.append_to(self.queue(queues, draft.queue_id), draft, queues, now_ms)
+
+    def append_to(
+        self, queue: ConsumeQueue, draft: Draft, queues: TopicQueues, now_ms: i64
+    ) -> None:
+        """The same, when the queue is known already."""
         stands = in_queue(draft.sys_flag)
         draft.queue_offset = queue.max_offset if stands else 0
         self.log.append(draft, now_ms)
