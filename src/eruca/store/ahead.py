@@ -3,9 +3,6 @@
 
 Having the disk reserve room for a segment blocks, so a thread of its own does it as soon as the
 one before it is taken. A log that rolls before that is done makes the segment by itself.
-
-(Bringing the pages that are written next into memory the same way was tried, too: it costs a
-third of what it saves where memory is at hand, so the kernel is left to do that.)
 """
 
 import asyncio

@@ -26,6 +26,7 @@ from eruca.store.extended import plain_tags
 from eruca.store.files import IndexFiles, QueueDirectory, SegmentFiles
 from eruca.store.flush import DiskThread, Flusher
 from eruca.store.index import IndexFile
+from eruca.store.pages import Pages
 from eruca.store.reader import Limits
 from eruca.store.recovery import Place, recover
 from eruca.store.retention import Retention
@@ -75,6 +76,7 @@ class Store:
         self.queue_files = QueueFiles(self._read_entries, self._write_entries)
         self._abort_path = f"{settings.root}/abort"
         self.ahead = Ahead(self.segment_files, clock)
+        self._pages = Pages(disk, clock)
         names = disk.names(f"{settings.root}/consumequeue_ext")
         self._extended = frozenset(name.encode() for name in names)
         self.limits = Limits(
@@ -159,12 +161,13 @@ class Store:
         self.flusher.start()
         self.ahead.start(self.log)
         step = self.settings.dirty_size_max // FLUSHES_PER_WINDOW
-        self.writer.mark_every(step, self.flusher.request)
+        self.writer.mark_every(step, self._grown)
         self._background.start()
 
     async def close(self) -> None:
         """Write, sync and checkpoint everything, so that the next start need not recover."""
         await self.ahead.close()
+        await self._pages.close()
         is_sound = await self._background.close()
         self._flush_thread.close()
         self.lazy_thread.close()
@@ -178,6 +181,11 @@ class Store:
             self.disk.remove(self._abort_path)
             self.disk.sync_path(self.settings.root)
         self.disk.close(self._lock_id)
+
+    def _grown(self) -> None:
+        """The log has one more part of what may be dirty."""
+        self.flusher.request()
+        self._pages.reached(self.log)
 
     # Reading.
 
