@@ -211,7 +211,7 @@ class ForgetfulDisk:
             raise DiskFull(str(file_id))
         os.pwrite(self.open_files[file_id].fd, data, at)
 
-    def prefetch(self, file_id: int, at: int, size: int) -> None:
+    def prefetch(self, path: str, at: int, size: int) -> None:
         pass
 
     def sync(self, file_id: int) -> None:

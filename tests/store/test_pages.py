@@ -18,7 +18,7 @@ BASE = SEGMENT_SIZE  # The second segment of a log.
 
 
 class Segment:
-    base, size, file_id = BASE, SEGMENT_SIZE, 7
+    base, size, path = BASE, SEGMENT_SIZE, "segment"
 
 
 class Log:
@@ -42,8 +42,8 @@ class Memory(StillClock):
     def mono_ns(self) -> int:
         return self.ns
 
-    def prefetch(self, file_id: int, at: int, size: int) -> None:
-        assert file_id == Segment.file_id
+    def prefetch(self, path: str, at: int, size: int) -> None:
+        assert path == Segment.path
         if self.error is not None:
             raise self.error
         self.fetched.append((at, at + size))
@@ -99,8 +99,8 @@ def test_fetching_changes_nothing(tmp_path: Path, size: int) -> None:
     disk = Disk()
     file = disk.map(str(tmp_path / "file"), 32 << 20)
     disk.write_at(file.file_id, 5000, b"written")
-    disk.prefetch(file.file_id, 4096, size)
-    disk.prefetch(file.file_id, 30 << 20, size)  # Over the end: what there is.
+    disk.prefetch(file.path, 4096, size)
+    disk.prefetch(file.path, 30 << 20, size)  # Over the end: what there is.
     assert file.map[5000:5007] == b"written"
     assert disk.size(file.path) == 32 << 20
     disk.unmap(file)

@@ -19,7 +19,7 @@ from typing import final
 from eruca.errors import DiskFull, StoreLocked
 
 READ_CHUNK_SIZE = 1 << 20
-PREFETCH_SIZE = 128 * 1024
+PREFETCH_SIZE = 1 << 20
 
 
 @final
@@ -189,14 +189,20 @@ class Disk:
         except OSError as error:
             raise _refused(error, str(file_id)) from None
 
-    def prefetch(self, file_id: int, at: int, size: int) -> None:
+    def prefetch(self, path: str, at: int, size: int) -> None:
         """Have these bytes in memory, so that writing them need not wait for it. Blocks.
 
-        They are read: advice to the kernel reaches only as far as it is set to read ahead.
+        They are read, since advice reaches only as far as the kernel is set to read ahead; and in
+        small parts, since the kernel locks the pages of a part, and its core, until it has all.
         """
-        nowhere = [bytearray(PREFETCH_SIZE)] * 64
-        for begin in range(at, at + size, PREFETCH_SIZE * len(nowhere)):
-            os.preadv(file_id, nowhere[: (at + size - begin) // PREFETCH_SIZE + 1], begin)
+        nowhere = [bytearray(PREFETCH_SIZE // 8)] * 8
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)  # No more than is asked for.
+            for begin in range(at, at + size, PREFETCH_SIZE):
+                os.preadv(fd, nowhere, begin)
+        finally:
+            os.close(fd)
 
     def sync(self, file_id: int) -> None:
         """Return when what was written to the file would survive a power cut. Blocks."""
