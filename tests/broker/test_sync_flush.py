@@ -48,7 +48,12 @@ def play(directory: Path, story: Story) -> None:
             settings,
             server=replace(settings.server, bind_address="127.0.0.1"),
             broker=replace(settings.broker, listen_port=0),
-            store=replace(settings.store, flush_mode=FlushMode.SYNC, **TINY),
+            store=replace(
+                settings.store,
+                flush_mode=FlushMode.SYNC,
+                flush_interval_ms=1_000_000,  # Nothing happens just because time passes.
+                **TINY,
+            ),
         )
         disk = SlowDisk()
         broker = Broker(settings, disk, Clock(), random.Random(7), MEMORY_SIZE)

@@ -87,6 +87,37 @@ def test_one_sync_serves_all_who_wait() -> None:
     asyncio.run(scene())
 
 
+def test_what_waits_for_a_sync_is_written_with_it(tmp_path: Path) -> None:
+    """With synchronous flush one write is for many turns, unless nobody waits for it."""
+
+    async def scene() -> None:
+        settings = small_settings(tmp_path / "store", flush_mode=FlushMode.SYNC)
+        store = Store(settings, HOST, Disk(), Clock(), MEMORY)
+        segment = Path(store.log.segments[0].path)
+
+        def is_written() -> bool:
+            record = segment.read_bytes()[int(store.log.last_offset) : int(store.log.end)]
+            return bool(record.strip(b"\0"))
+
+        store.writer.append(draft_of("a"), store.writer.queues_of(b"a"), 1)
+        assert store.writer.settle() == store.log.end
+        assert not is_written()
+        store.writer.append(
+            draft_of("a", properties={"WAIT": "false"}), store.writer.queues_of(b"a"), 1
+        )
+        assert store.writer.settle() == 0
+        assert is_written()
+        store.writer.append(draft_of("a"), store.writer.queues_of(b"a"), 1)
+        promise = store.writer.settle()
+        peer = Receiver()
+        store.flusher.hold(int(promise), peer, b"answer")
+        await until(lambda: peer.got == [b"answer"])
+        assert is_written()
+        await store.close()
+
+    asyncio.run(scene())
+
+
 def test_what_is_durable_already_does_not_wait() -> None:
     async def scene() -> None:
         store = open_store(ForgetfulDisk())

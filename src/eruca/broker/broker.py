@@ -213,8 +213,9 @@ class Broker:
         writer.append(draft, writer.queues_of(draft.topic), self.hot.now_ms())
 
     def settle(self) -> None:
-        """End a turn that no connection began."""
+        """End a turn that no connection began, so that nobody waits for what it wrote."""
         self.hot.settle()
+        self.store.log.settle()
 
     def notify_members(self) -> None:
         """Tell the members of groups that changed to share their queues anew."""

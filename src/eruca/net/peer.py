@@ -88,13 +88,12 @@ class Peer(asyncio.Protocol):
         turn = self._turn
         self.quiet_sweeps = 0
         answers = turn.feed(data)
-        if answers:
-            if turn.promise and self._hold is not None:
-                self._hold(turn.promise, self, b"".join(answers))
-            elif len(answers) == 1:
-                self._transport.write(answers[0])
-            else:
-                self._transport.writelines(answers)
+        if turn.promise and self._hold is not None:
+            self._hold(turn.promise, self, b"".join(answers))  # One-way sends are waited for, too.
+        elif len(answers) == 1:
+            self._transport.write(answers[0])
+        elif answers:
+            self._transport.writelines(answers)
         if turn.broken is not None:
             log.warning("closing connection peer=%s error=%s", self.address, turn.broken)
             self.close()

@@ -17,14 +17,13 @@ from struct import Struct
 from typing import final
 
 from eruca.store.consumequeue import ENTRY_SIZE, ConsumeQueue
-from eruca.store.disk import Disk
+from eruca.store.disk import Disk, MappedFile
 from eruca.store.index import IndexFile, index_file_size
-from eruca.store.segment import Segment
+from eruca.store.segment import PAGE_SIZE, Segment
 
 log = logging.getLogger("eruca.store")
 
 OPEN_FILES_MAX = 512
-PAGE_SIZE = 4096
 INDEX_NAME_SIZE = 17
 SYNC_ONE_BY_ONE_MAX = 1000
 GAP = Struct(">qiq").pack(0, 0x7FFFFFFF, 0)  # Java: what stands before a queue's first entry.
@@ -42,16 +41,18 @@ def is_offset_name(name: str) -> bool:
 class SegmentFiles:
     """The files of the commit log."""
 
-    def __init__(self, disk: Disk, directory: str, segment_size: int) -> None:
+    def __init__(
+        self, disk: Disk, directory: str, segment_size: int, *, is_sync: bool = False
+    ) -> None:
         self._disk = disk
         self.directory = directory
         self.segment_size = segment_size
+        self._write_size_min = 1 if is_sync else PAGE_SIZE
 
     def make(self, base: int) -> Segment:
         """The segment that begins at `base`, made when missing. Raises DiskFull."""
         path = f"{self.directory}/{offset_name(base)}"
-        file = self._disk.map(path, self.segment_size)
-        return Segment(base, self.segment_size, path, file.map, file.file_id, self._disk.write_at)
+        return self._segment(base, self._disk.map(path, self.segment_size))
 
     def open(self) -> list[Segment]:
         """Everything that is there, oldest first.
@@ -75,10 +76,7 @@ class SegmentFiles:
             is_last = name == names[-1]
             if is_last:
                 size = max(size, self.segment_size)
-            file = self._disk.map(path, size, allocate=is_last)
-            segments.append(
-                Segment(int(name), size, path, file.map, file.file_id, self._disk.write_at)
-            )
+            segments.append(self._segment(int(name), self._disk.map(path, size, allocate=is_last)))
         return segments
 
     def cut(self, segment: Segment, at: int) -> None:
@@ -88,6 +86,12 @@ class SegmentFiles:
 
     def sync(self, segment: Segment) -> None:
         self._disk.sync(segment.file_id)
+
+    def _segment(self, base: int, file: MappedFile) -> Segment:
+        return Segment(
+            base, file.size, file.path, file.map, file.file_id, self._disk.write_at,
+            self._write_size_min,
+        )  # fmt: skip
 
     def release(self, segment: Segment) -> None:
         segment.release()

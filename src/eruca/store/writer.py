@@ -17,6 +17,7 @@ from eruca.wire.properties import fold, signed_32
 from eruca.wire.record import COMMITTED, ROLLED_BACK, TRANSACTION_MASK, Draft
 
 SPACE: Final = 32
+LAZY_SIZE_MAX: Final = 1 << 20  # What a log may gather while a sync is on its way.
 
 
 @final
@@ -53,6 +54,7 @@ class Writer:
         "_unsettled",
         "arrived",
         "index",
+        "is_lazy",
         "log",
         "on_arrival",
         "on_mark",
@@ -67,6 +69,7 @@ class Writer:
         self.arrived: list[ConsumeQueue] = []  # Watched queues that grew in this turn.
         self.on_arrival: Callable[[list[ConsumeQueue]], None] | None = None
         self.promise: i64 = 0
+        self.is_lazy = False  # Whoever was promised something waits for a sync, and that settles.
         self._files = files
         self._unsettled = False
         self.on_mark: Callable[[], None] | None = None
@@ -124,7 +127,8 @@ class Writer:
         """
         if self._unsettled:
             self._unsettled = False
-            self.log.settle()
+            is_awaited = self.is_lazy and self.promise == self.log.end
+            self.log.settle(LAZY_SIZE_MAX if is_awaited else 1)
             if self.index is not None:
                 self.index.settle()
             if len(self.arrived) > 0:
