@@ -104,7 +104,8 @@ class Link:
 
     def __init__(self, broker: Broker, address: tuple[str, int]) -> None:
         self.transport = FakeTransport(address)
-        self.peer = Peer(broker.server.answer, hot=broker.hot)
+        self._flusher = broker.store.flusher
+        self.peer = Peer(broker.server.answer, hot=broker.hot, hold=self._flusher.hold)
         assert broker.server.on_connect is not None
         broker.server.on_connect(self.peer)
         self.peer.connection_made(self.transport)
@@ -133,13 +134,17 @@ class Link:
 
     def say(self, request: Command) -> Command:
         """The same for a ready request."""
-        self.peer.data_received(encode(request))
-        self.read()
+        self.tell(request)
         return self.answers.pop(request.opaque)
 
     def tell(self, command: Command) -> None:
         """Send what gets no answer."""
-        self.peer.data_received(encode(command))
+        self.feed(encode(command))
+
+    def feed(self, data: bytes) -> None:
+        """The same with bytes: a round of the loop in which nobody else has anything to say."""
+        self.peer.data_received(data)
+        self._flusher.end_round()
         self.read()
 
     def read(self) -> None:

@@ -72,17 +72,10 @@ def test_the_quick_road_and_the_slow_one_end_in_the_same_record(bench: Bench, li
 
 
 def test_an_unusual_header_is_served_all_the_same(bench: Bench, link: Link) -> None:
-    link.peer.data_received(
-        bytes.fromhex("00000000")[:0]
-        + _frame(b'{"opaque":9,"extFields":{"b":"orders","e":0,"i":""},"code": 310}', b"x")
-    )
-    link.read()
+    link.feed(_frame(b'{"opaque":9,"extFields":{"b":"orders","e":0,"i":""},"code": 310}', b"x"))
     assert link.answers[9].code == ResponseCode.TOPIC_NOT_EXIST  # No template was named.
     bench.topic("orders")
-    link.peer.data_received(
-        _frame(b'{"opaque":10,"extFields":{"b":"orders","e":0,"i":""},"code": 310}', b"x")
-    )
-    link.read()
+    link.feed(_frame(b'{"opaque":10,"extFields":{"b":"orders","e":0,"i":""},"code": 310}', b"x"))
     assert link.answers[10].code == 0
 
 

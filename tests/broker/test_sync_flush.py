@@ -17,7 +17,7 @@ from eruca.net.dial import dial
 from eruca.net.peer import Peer
 from eruca.store.disk import Disk
 from eruca.wire.codes import RequestCode, ResponseCode
-from eruca.wire.header import Command
+from eruca.wire.header import Command, decode_frame, encode
 
 from .here import MEMORY_SIZE, TINY, records
 
@@ -122,5 +122,21 @@ def test_one_sync_serves_many(tmp_path: Path) -> None:
         disk.gate.set()
         answers = await asyncio.gather(*calls)
         assert sorted(int(each.fields["queueOffset"]) for each in answers) == list(range(20))
+
+    play(tmp_path, story)
+
+
+def test_what_was_promised_is_answered_before_the_connection_closes(tmp_path: Path) -> None:
+    async def story(broker: Broker, disk: SlowDisk, address: str) -> None:
+        broker.topics.ensure("orders")
+        host, port = address.split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        sent = Command(RequestCode.SEND_MESSAGE_V2, 7, fields=send_fields(), body=b"x")
+        writer.write(encode(sent) + b"\xff" * 8)  # A frame that no further byte could mend.
+        assert await asyncio.to_thread(disk.waiting.wait, LIMIT_S)
+        disk.gate.set()
+        answer = decode_frame(await reader.read())  # Up to the end of the connection.
+        assert (answer.opaque, answer.code) == (7, ResponseCode.SUCCESS)
+        writer.close()
 
     play(tmp_path, story)

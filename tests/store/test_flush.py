@@ -3,6 +3,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Receiver:
     def __init__(self) -> None:
         self.got: list[bytes] = []
 
-    def write(self, data: bytes) -> None:
+    def release(self, data: bytes) -> None:
         self.got.append(data)
 
 
@@ -87,45 +88,65 @@ def test_one_sync_serves_all_who_wait() -> None:
     asyncio.run(scene())
 
 
-def test_what_waits_for_a_sync_is_written_with_it(tmp_path: Path) -> None:
-    """With synchronous flush one write is for many turns, unless nobody waits for it."""
-
+@pytest.mark.parametrize("flush", FlushMode)
+def test_one_write_serves_a_round_and_answers_come_after_it(flush: FlushMode) -> None:
     async def scene() -> None:
-        settings = small_settings(tmp_path / "store", flush_mode=FlushMode.SYNC)
-        store = Store(settings, HOST, Disk(), Clock(), MEMORY)
-        segment = Path(store.log.segments[0].path)
+        disk = ForgetfulDisk()
+        store = open_store(disk, flush_mode=flush)
+        written: list[int] = []
+        write_at = disk.write_at
 
-        def is_written() -> bool:
-            record = segment.read_bytes()[int(store.log.last_offset) : int(store.log.end)]
-            return bool(record.strip(b"\0"))
+        def count(file_id: int, at: int, data: bytes) -> None:
+            written.append(len(data))
+            write_at(file_id, at, data)
 
-        store.writer.append(draft_of("a"), store.writer.queues_of(b"a"), 1)
-        assert store.writer.settle() == store.log.end
-        assert not is_written()
-        store.writer.append(
-            draft_of("a", properties={"WAIT": "false"}), store.writer.queues_of(b"a"), 1
-        )
-        assert store.writer.settle() == 0
-        assert is_written()
-        store.writer.append(draft_of("a"), store.writer.queues_of(b"a"), 1)
-        promise = store.writer.settle()
+        store.log.segments[0]._write_at = count
         peer = Receiver()
-        store.flusher.hold(int(promise), peer, b"answer")
-        await until(lambda: peer.got == [b"answer"])
-        assert is_written()
+        for waits in ("true", "false", "true"):
+            draft = draft_of("a", properties={"WAIT": waits})
+            store.writer.append(draft, store.writer.queues_of(b"a"), 1)
+            store.flusher.hold(int(store.writer.take_promise()), peer, waits.encode())
+            assert not written and not peer.got
+        await until(lambda: len(peer.got) == 3)
+        assert written == [store.log.end]
         await store.close()
+
+    asyncio.run(scene())
+
+
+def test_a_failed_write_is_final_and_nobody_is_answered() -> None:
+    async def scene() -> None:
+        disk = ForgetfulDisk()
+        store = open_store(disk)
+
+        def fail(file_id: int, at: int, data: bytes) -> None:
+            raise OSError(5, "input/output error")
+
+        store.log.segments[0]._write_at = fail
+        peer = Receiver()
+        store.writer.append(draft_of("a"), store.writer.queues_of(b"a"), 1)
+        store.flusher.hold(int(store.writer.take_promise()), peer, b"answer")
+        await until(lambda: store.flusher.failed is not None)
+        assert not store.writable
+        with suppress(OSError):
+            await store.close()
+        assert peer.got == []
+        assert disk.exists("/store/abort")
 
     asyncio.run(scene())
 
 
 def test_what_is_durable_already_does_not_wait() -> None:
     async def scene() -> None:
-        store = open_store(ForgetfulDisk())
+        disk = ForgetfulDisk()
+        store = open_store(disk)
         put(store, draft_of("a"))
         await store.flusher.catch_up()
         peer = Receiver()
+        gate = Gate(disk)
         store.flusher.hold(int(store.log.end), peer, b"now")
-        assert peer.got == [b"now"]
+        await until(lambda: peer.got == [b"now"])
+        assert gate.entered == 0
         await store.close()
 
     asyncio.run(scene())

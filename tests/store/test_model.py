@@ -106,6 +106,8 @@ class StoreLife(RuleBasedStateMachine):
             background._write_out_some()
             while background._round:
                 background._write_out_some()
+            if background._tasks:  # A thread that makes files must not outlive its process.
+                await asyncio.wait(background._tasks)
             for timer in background._timers.values():
                 timer.cancel()
 

@@ -214,8 +214,8 @@ class Broker:
 
     def settle(self) -> None:
         """End a turn that no connection began, so that nobody waits for what it wrote."""
-        self.hot.settle()
-        self.store.log.settle()
+        self.hot.end_turn()
+        self.store.writer.settle()
 
     def notify_members(self) -> None:
         """Tell the members of groups that changed to share their queues anew."""

@@ -205,10 +205,12 @@ class BrokerHot(Hot):
             return self._pull(turn, code)
         return False
 
-    def settle(self) -> i64:
+    def end_turn(self) -> i64:
         self._turn_ms = 0
-        promise = self.writer.settle() - self.dirty_size_max
-        return promise if promise > self.log.flushed else 0
+        promise = self.writer.take_promise()
+        if promise <= 0:  # Nothing written, or nothing promised: a turn says it the same way.
+            return promise
+        return promise - self.dirty_size_max if promise > self.dirty_size_max else 0
 
     def now_ms(self) -> i64:
         """The time of this turn."""

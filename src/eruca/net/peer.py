@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import cast, final
 
 from eruca.errors import OutcomeUnknown, Unreachable
-from eruca.net.turn import Hot, Turn
+from eruca.net.turn import NO_PROMISE, Hot, Turn
 from eruca.wire.fields import written
 from eruca.wire.header import JSON, LANGUAGE_PYTHON, ONEWAY_FLAG, Command, encode
 
@@ -61,7 +61,9 @@ class Peer(asyncio.Protocol):
     ) -> None:
         self._serve = serve
         self._hot = hot
-        self._hold = hold  # Called with a promise; writes the answers once it is kept.
+        self._hold = hold  # Called with a promise; releases the answers once it is kept.
+        self._held_count = 0
+        self._closing = False
         self._kind = kind  # The encoding of our own requests.
         self._calls: dict[int, asyncio.Future[Command]] = {}
         self._opaque = 0
@@ -88,7 +90,8 @@ class Peer(asyncio.Protocol):
         turn = self._turn
         self.quiet_sweeps = 0
         answers = turn.feed(data)
-        if turn.promise and self._hold is not None:
+        if turn.promise != NO_PROMISE and self._hold is not None:
+            self._held_count += 1
             self._hold(turn.promise, self, b"".join(answers))  # One-way sends are waited for, too.
         elif len(answers) == 1:
             self._transport.write(answers[0])
@@ -116,9 +119,16 @@ class Peer(asyncio.Protocol):
 
     # What the rest of Eruca calls.
 
+    def release(self, data: bytes) -> None:
+        """Send answers that were held back."""
+        self._held_count -= 1
+        self.write(data)
+        if self._closing:
+            self.close()
+
     def write(self, data: bytes) -> None:
         """Send whole frames; silently nothing on a closed connection."""
-        if not self.closed:
+        if data and not self.closed:
             self._transport.write(data)
 
     def write_later(self, data: bytes) -> None:
@@ -148,8 +158,9 @@ class Peer(asyncio.Protocol):
             self._calls.pop(request.opaque, None)
 
     def close(self) -> None:
-        """Close once what is written has left."""
-        if not self.closed:
+        """Close once what is written or held back has left."""
+        self._closing = True
+        if not self.closed and not self._held_count:
             self._transport.close()
 
     def abort(self) -> None:

@@ -3,7 +3,7 @@
 
     chunk -> Inbox -> for each frame:  hot code  -> Hot.serve writes its answer into `out`
                                        any other -> cold(command) returns its answer, or b""
-          -> Hot.settle -> the answers, and the log position that they promise
+          -> Hot.end_turn -> the answers, and the log position that they promise
 
 Nothing here knows a socket: `net.peer` feeds chunks and writes what comes back. One `Turn` belongs
 to one connection; turns never overlap, since everything runs on one loop.
@@ -20,7 +20,7 @@ from eruca.wire.frame import Inbox
 from eruca.wire.header import BINARY, JSON, RESPONSE_FLAG, Command, decode
 from eruca.wire.scan import json_code
 
-NO_PROMISE: Final = 0
+NO_PROMISE: Final = -1  # Nothing was written: the answers may leave at once.
 ATTACHED_SIZE_MIN: Final = 2048  # Below that a copy is cheaper than one more part.
 
 
@@ -31,9 +31,9 @@ class Hot:
         """Serve the current frame of `turn.inbox`; False leaves it to the ordinary road."""
         return False
 
-    def settle(self) -> i64:
-        """Make what this turn did visible; the log position its answers promise, or 0."""
-        return 0
+    def end_turn(self) -> i64:
+        """The log position that the answers of this turn promise, or NO_PROMISE."""
+        return NO_PROMISE
 
 
 @final
@@ -68,9 +68,9 @@ class Turn:
     def feed(self, data: bytes) -> list[bytes]:
         """Serve every frame that `data` completes and return the answers, to be sent in a row.
 
-        `promise` then holds the log position that must be durable before they leave. After a
-        frame that breaks the contract `broken` is set: what came before it is served and
-        answered, and the caller closes the connection.
+        `promise` then holds the log position that must be durable before they leave; 0 stands
+        for what must only be written. After a frame that breaks the contract `broken` is set:
+        what came before it is served and answered, and the caller closes the connection.
         """
         inbox = self.inbox
         parts: list[bytes] = []
@@ -93,7 +93,7 @@ class Turn:
                         self.out.write(answer)
         except FrameError as error:
             self.broken = error
-        self.promise = self.hot.settle()
+        self.promise = self.hot.end_turn()
         if len(self.out) > 0:
             parts.append(self.out.getvalue())
         return parts

@@ -10,8 +10,8 @@ Always true:
     a byte below `end` never changes
     a record never crosses a segment; what is left of a full one is a single blank record
 
-Records of one turn are gathered and written at once, when the turn settles or when somebody reads
-them. Not thread-safe: the event loop is the only caller.
+Records are gathered and written at once, when a round of the loop ends or somebody reads them.
+Not thread-safe: the event loop is the only caller.
 """
 
 from collections.abc import Callable
@@ -112,10 +112,10 @@ class CommitLog:
         if size + BLANK_SIZE_MIN > self._room:
             self._roll(size)
 
-    def settle(self, size_min: i64 = 1) -> None:
-        """Write what was gathered, if it is worth it."""
+    def settle(self) -> None:
+        """Write what was gathered."""
         size: i64 = len(self._gathered)
-        if size >= size_min:
+        if size > 0:
             self._last.write(self._gathered_at - self._last.base, self._gathered.getvalue())
             self._gathered_at += size
             self._gathered = BytesWriter()

@@ -19,11 +19,12 @@ from typing import final
 from eruca.store.consumequeue import ENTRY_SIZE, ConsumeQueue
 from eruca.store.disk import Disk, MappedFile
 from eruca.store.index import IndexFile, index_file_size
-from eruca.store.segment import PAGE_SIZE, Segment
+from eruca.store.segment import Segment
 
 log = logging.getLogger("eruca.store")
 
 OPEN_FILES_MAX = 512
+PAGE_SIZE = 4096
 INDEX_NAME_SIZE = 17
 SYNC_ONE_BY_ONE_MAX = 1000
 GAP = Struct(">qiq").pack(0, 0x7FFFFFFF, 0)  # Java: what stands before a queue's first entry.
@@ -41,13 +42,10 @@ def is_offset_name(name: str) -> bool:
 class SegmentFiles:
     """The files of the commit log."""
 
-    def __init__(
-        self, disk: Disk, directory: str, segment_size: int, *, is_sync: bool = False
-    ) -> None:
+    def __init__(self, disk: Disk, directory: str, segment_size: int) -> None:
         self._disk = disk
         self.directory = directory
         self.segment_size = segment_size
-        self._write_size_min = 1 if is_sync else PAGE_SIZE
 
     def make(self, base: int) -> Segment:
         """The segment that begins at `base`, made when missing. Raises DiskFull."""
@@ -88,10 +86,7 @@ class SegmentFiles:
         self._disk.sync(segment.file_id)
 
     def _segment(self, base: int, file: MappedFile) -> Segment:
-        return Segment(
-            base, file.size, file.path, file.map, file.file_id, self._disk.write_at,
-            self._write_size_min,
-        )  # fmt: skip
+        return Segment(base, file.size, file.path, file.map, file.file_id, self._disk.write_at)
 
     def release(self, segment: Segment) -> None:
         segment.release()

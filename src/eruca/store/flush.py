@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When bytes become durable: one sync for many waiters.
+"""When bytes become durable, and answers may leave: one write and one sync for many.
 
-A promise to a producer is a log position. Its answers wait here, ordered by position, and leave
-together when `CommitLog.flushed` has passed them. While the disk thread syncs, further answers
-gather; the next sync serves them all (group commit). With asynchronous flush the promise lies a
-window behind the end of the log, so answers wait only when the disk falls that far behind.
+A promise to a producer is a log position. The answers of a turn are kept until the round of the
+loop is over: then everything that its turns appended is written at once. Those whose promise is
+kept by then leave; the others wait, ordered by position, and leave together when
+`CommitLog.flushed` has passed them. While the disk thread syncs, further answers gather; the next
+sync serves them all (group commit). With asynchronous flush the promise lies a window behind the
+end of the log, so answers wait only when the disk falls that far behind.
 
 A sync that fails is final: the system may have dropped the dirty pages, so nothing written since
 may be promised. The store stops writing and the next start recovers.
@@ -22,6 +24,7 @@ from eruca.errors import DiskFull
 from eruca.store.commitlog import CommitLog
 from eruca.store.files import SegmentFiles
 from eruca.store.segment import Segment
+from eruca.store.writer import Writer
 
 log = logging.getLogger("eruca.store")
 
@@ -31,7 +34,7 @@ T = TypeVar("T")
 class Receiver(Protocol):
     """Whoever waits for answers: a connection."""
 
-    def write(self, data: bytes) -> None: ...
+    def release(self, data: bytes) -> None: ...
 
 
 @final
@@ -54,7 +57,7 @@ class Flusher:
 
     def __init__(
         self,
-        commit_log: CommitLog,
+        writer: Writer,
         files: SegmentFiles,
         thread: DiskThread,
         clock: Clock,
@@ -64,7 +67,8 @@ class Flusher:
         timeout_ms: int,
         late_answers: Callable[[bytes], bytes],
     ) -> None:
-        self._log = commit_log
+        self._writer = writer
+        self._log: CommitLog = writer.log
         self._files = files
         self._thread = thread
         self._clock = clock
@@ -72,6 +76,7 @@ class Flusher:
         self._dirty_size_max = dirty_size_max
         self._timeout_ms = timeout_ms
         self._late_answers = late_answers  # Says in answers that the flush took too long.
+        self._round: list[tuple[int, Receiver, bytes]] = []
         self._held: deque[tuple[int, int, Receiver, bytes]] = deque()
         self._running: asyncio.Task[None] | None = None
         self._timer: Timer | None = None
@@ -84,12 +89,29 @@ class Flusher:
         self._timer = self._clock.call_later_ms(self._interval_ms, self._tick)
 
     def hold(self, promise: int, peer: Receiver, answers: bytes) -> None:
-        """Write `answers` to `peer` as soon as the log is durable up to `promise`."""
-        if promise <= self._log.flushed and not self._held:
-            peer.write(answers)
+        """Release `answers` to `peer` once all is written, and durable up to `promise`."""
+        if not self._round:
+            self._clock.call_later_ms(0, self.end_round)
+        self._round.append((promise, peer, answers))
+
+    def end_round(self) -> None:
+        """Write what the turns of this round appended, and let their answers go or wait."""
+        ended, self._round = self._round, []
+        if not ended:
             return
-        self._held.append((promise, self._clock.mono_ms() + self._timeout_ms, peer, answers))
-        self.request()
+        try:
+            self._writer.settle()
+        except (OSError, DiskFull) as error:
+            self._fail(error)
+        flushed = self._log.flushed
+        deadline_ms = self._clock.mono_ms() + self._timeout_ms
+        for promise, peer, answers in ended:
+            if promise <= flushed and self.failed is None:
+                peer.release(answers)
+            else:
+                self._held.append((promise, deadline_ms, peer, answers))
+        if self._held:
+            self.request()
 
     def request(self) -> None:
         """Have everything written so far synced soon."""
@@ -109,6 +131,7 @@ class Flusher:
         """Sync what is left, so that every answer held has left. Then nothing runs any more."""
         if self._timer is not None:
             self._timer.cancel()
+        self.end_round()
         await self.catch_up()
         if self._running is not None:
             await asyncio.wait((self._running,))
@@ -118,7 +141,7 @@ class Flusher:
         now_ms = self._clock.mono_ms()
         while self._held and self._held[0][1] <= now_ms:
             _, _, peer, answers = self._held.popleft()
-            peer.write(self._late_answers(answers))
+            peer.release(self._late_answers(answers))
         self._timer = self._clock.call_later_ms(self._interval_ms, self._tick)
 
     async def _run(self) -> None:
@@ -135,11 +158,14 @@ class Flusher:
                 if not self._held and not self._asked_again and not self._is_far_behind():
                     return
         except (OSError, DiskFull) as error:
-            self.failed = error
-            log.error("sync failed, writing stops until a restart error=%s", error)
-            self.on_failure()
+            self._fail(error)
         finally:
             self._running = None
+
+    def _fail(self, error: Exception) -> None:
+        self.failed = error
+        log.error("the log cannot be written, sends are refused until a restart error=%s", error)
+        self.on_failure()
 
     def _is_far_behind(self) -> bool:
         return self._log.end - self._log.flushed > self._dirty_size_max // 2
@@ -159,4 +185,4 @@ class Flusher:
         held = self._held
         while held and held[0][0] <= flushed:
             _, _, peer, answers = held.popleft()
-            peer.write(answers)
+            peer.release(answers)

@@ -66,10 +66,7 @@ class Store:
         self.on_change: Callable[[], None] = lambda: None  # Of `writable`.
         self._disk_full = False
         self._broken = False  # Something could not be written for another reason.
-        is_sync = settings.flush_mode is FlushMode.SYNC
-        self.segment_files = SegmentFiles(
-            disk, settings.log_path, settings.segment_size, is_sync=is_sync
-        )
+        self.segment_files = SegmentFiles(disk, settings.log_path, settings.segment_size)
         self.queue_directory = QueueDirectory(
             disk, f"{settings.root}/consumequeue", settings.queue_segment_size // 20 * 20
         )
@@ -89,6 +86,7 @@ class Store:
             settings.disk_pull_count_max,
             memory * settings.memory_percent // 100,
         )
+        is_sync = settings.flush_mode is FlushMode.SYNC
         self.dirty_size_max = 0 if is_sync else settings.dirty_size_max
         disk.make_directory(settings.root)
         disk.sync_parent(settings.root)
@@ -125,11 +123,10 @@ class Store:
         )
         self.log = self.writer.log
         self.index = self.writer.index
-        self.writer.is_lazy = self.dirty_size_max == 0
         self._flush_thread = DiskThread("flush")
         self.lazy_thread = DiskThread("disk")  # For what nobody waits for.
         self.flusher = Flusher(
-            self.log,
+            self.writer,
             self.segment_files,
             self._flush_thread,
             self.clock,

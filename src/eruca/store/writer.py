@@ -3,6 +3,10 @@
 
 There is no dispatcher that runs behind the log, so a reader who sees a record in the log sees it
 in its queue. After a crash replay.py enters what the queues and the index had not kept.
+
+A turn, which serves one connection, takes the promise that its answers make. A round of the loop,
+which serves all that had something to say, ends with `settle`: one write for all its turns. No
+answer may leave before that (flush.py sees to it).
 """
 
 from collections.abc import Callable
@@ -17,7 +21,7 @@ from eruca.wire.properties import fold, signed_32
 from eruca.wire.record import COMMITTED, ROLLED_BACK, TRANSACTION_MASK, Draft
 
 SPACE: Final = 32
-LAZY_SIZE_MAX: Final = 1 << 20  # What a log may gather while a sync is on its way.
+NO_PROMISE: Final = -1
 
 
 @final
@@ -45,20 +49,19 @@ def tags_code(draft: Draft) -> i64:
 
 @final
 class Writer:
-    """The way into the store. `promise` is where the log must be flushed to before answers go."""
+    """The way into the store."""
 
     __slots__ = (
         "_files",
         "_mark_at",
         "_mark_step",
+        "_promise",
         "_unsettled",
         "arrived",
         "index",
-        "is_lazy",
         "log",
         "on_arrival",
         "on_mark",
-        "promise",
         "topics",
     )  # fmt: skip
 
@@ -66,10 +69,9 @@ class Writer:
         self.log = log
         self.index = index
         self.topics: dict[bytes, TopicQueues] = {}
-        self.arrived: list[ConsumeQueue] = []  # Watched queues that grew in this turn.
+        self.arrived: list[ConsumeQueue] = []  # Watched queues that grew in this round.
         self.on_arrival: Callable[[list[ConsumeQueue]], None] | None = None
-        self.promise: i64 = 0
-        self.is_lazy = False  # Whoever was promised something waits for a sync, and that settles.
+        self._promise: i64 = NO_PROMISE
         self._files = files
         self._unsettled = False
         self.on_mark: Callable[[], None] | None = None
@@ -77,7 +79,7 @@ class Writer:
         self._mark_at: i64 = 0
 
     def mark_every(self, size: int, on_mark: Callable[[], None]) -> None:
-        """Have `on_mark` called at the end of a turn whenever the log has `size` bytes more."""
+        """Have `on_mark` called at the end of a round whenever the log has `size` bytes more."""
         self._mark_step = size
         self._mark_at = self.log.end + size
         self.on_mark = on_mark
@@ -98,7 +100,7 @@ class Writer:
     def append(self, draft: Draft, queues: TopicQueues, now_ms: i64) -> None:
         """Store `draft`; its offsets are set. Raises what `CommitLog.append` raises.
 
-        The caller settles at the end of its turn, and waits for `promise` if it must.
+        The caller takes the promise at the end of its turn and has its answers kept until then.
         """
         self.append_to(self.queue(queues, draft.queue_id), draft, queues, now_ms)
 
@@ -113,35 +115,40 @@ class Writer:
         queues.put_count += 1
         queues.put_size += draft.size
         if draft.scan.waits:
-            self.promise = self.log.end
+            self._promise = self.log.end
+        elif self._promise == NO_PROMISE:
+            self._promise = 0
         if stands:
             queue.append(draft.log_offset, draft.size, draft.tags_code)
             if queue.watched and queue not in self.arrived:
                 self.arrived.append(queue)
         self.add_keys(draft, queues)
 
-    def settle(self) -> i64:
-        """End the turn: everything written is readable, and whoever waits for it is told.
+    def take_promise(self) -> i64:
+        """End a turn: the log position that must be durable before its answers leave.
 
-        The answer is the promise made since the last time: a log position, or 0.
+        0 when the system has only to know of what was written; NO_PROMISE when nothing was.
         """
-        if self._unsettled:
-            self._unsettled = False
-            is_awaited = self.is_lazy and self.promise == self.log.end
-            self.log.settle(LAZY_SIZE_MAX if is_awaited else 1)
-            if self.index is not None:
-                self.index.settle()
-            if len(self.arrived) > 0:
-                arrived = self.arrived
-                self.arrived = []
-                if self.on_arrival is not None:
-                    self.on_arrival(arrived)
-            if self.log.end >= self._mark_at and self.on_mark is not None:
-                self._mark_at = self.log.end + self._mark_step
-                self.on_mark()
-        promise = self.promise
-        self.promise = 0
+        promise = self._promise
+        self._promise = NO_PROMISE
         return promise
+
+    def settle(self) -> None:
+        """End a round: what was appended is written, and whoever waits for it is told."""
+        if not self._unsettled:
+            return
+        self.log.settle()
+        self._unsettled = False
+        if self.index is not None:
+            self.index.settle()
+        if len(self.arrived) > 0:
+            arrived = self.arrived
+            self.arrived = []
+            if self.on_arrival is not None:
+                self.on_arrival(arrived)
+        if self.log.end >= self._mark_at and self.on_mark is not None:
+            self._mark_at = self.log.end + self._mark_step
+            self.on_mark()
 
     def add_keys(self, draft: Draft, queues: TopicQueues) -> None:
         """Enter a record of the log into the index: unique key, keys, tag, in Java's order."""
