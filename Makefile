@@ -5,6 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.py') setup.py pyproject.toml
 
+# pytest rewrites the modules of every plugin it finds, hypothesis among them: that takes seconds,
+# and CPython 3.11 now and then fails at it (python/cpython#106905). We use none of them.
+export PYTEST_DISABLE_PLUGIN_AUTOLOAD := 1
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: up build test test-long unit pure check interop crash clean
 
 up: build
