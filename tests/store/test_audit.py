@@ -154,7 +154,16 @@ def test_check_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = json.loads(capsys.readouterr().out)
     assert answer["sound"] is False
     assert answer["findings"][0]["kind"] == "error"
-    assert main(["store", "check", str(root / "nowhere")]) == 1
+
+
+def test_the_store_is_found_below_the_data_directory(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["store", "check", str(root.parent)]) == 0
+    assert capsys.readouterr().out.startswith("sound: 130 records in ")
+    for action in ("check", "dump"):
+        assert main(["store", action, str(root / "nowhere")]) == 1
+        assert "name the directory that has `commitlog` in it" in capsys.readouterr().err
 
 
 def test_dump_prints_records(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,10 +9,11 @@ from typing import Any, Final
 from eruca.cli.main import command_parser
 from eruca.cli.output import fail, say, show_json
 from eruca.clock import Clock
+from eruca.errors import ConfigError
 from eruca.message import host_text
 from eruca.store.audit import Finding, Report, audit
 from eruca.store.disk import Disk
-from eruca.store.walk import LogFile, log_files, walk
+from eruca.store.walk import log_files, walk
 from eruca.wire.properties import decode_properties
 from eruca.wire.record import Record, decode_record
 
@@ -62,26 +63,27 @@ def add(commands: Any) -> None:
 
 
 def _add_directory(parser: ArgumentParser) -> None:
-    parser.add_argument("directory", help="the store: storePathRootDir")
+    parser.add_argument("directory", help="storePathRootDir, or the --data of `eruca up`")
     parser.add_argument("--log", metavar="DIR", help="storePathCommitLog, if it lies elsewhere")
 
 
-def _log_files(args: Namespace, disk: Disk) -> list[LogFile]:
-    return log_files(disk, _log_path(args))
-
-
-def _log_path(args: Namespace) -> str:
-    return args.log or f"{args.directory}/commitlog"
+def _places(args: Namespace, disk: Disk) -> tuple[str, str]:
+    """The store's directory and that of its log. Raises ConfigError when there is none."""
+    for root in (args.directory, f"{args.directory}/store"):
+        log_path = args.log or f"{root}/commitlog"
+        if disk.is_directory(root) and disk.is_directory(log_path):
+            return root, log_path
+    raise ConfigError(
+        f"{args.directory}: no store here: name the directory that has `commitlog` in it, "
+        "or that one with --log"
+    )
 
 
 def run_check(args: Namespace) -> int:
     disk = Disk()
-    if not disk.is_directory(args.directory):
-        return fail(f"{args.directory}: no such directory")
+    root, log_path = _places(args, disk)
     bar = _Bar()
-    report = audit(
-        disk, args.directory, _log_path(args), bar.show, index_slot_count=args.index_slots
-    )
+    report = audit(disk, root, log_path, bar.show, index_slot_count=args.index_slots)
     bar.clear()
     if args.json:
         show_json({"sound": report.is_sound, **_plain(report)})
@@ -131,9 +133,8 @@ def _say(report: Report) -> None:
 
 def run_dump(args: Namespace) -> int:
     disk = Disk()
-    files = _log_files(args, disk)
-    if not files:
-        return fail(f"{_log_path(args)}: no log there")
+    _, log_path = _places(args, disk)
+    files = log_files(disk, log_path)
     topic = None if args.topic is None else args.topic.encode()
     count = 0
     for stretch in walk(disk, files, args.begin):
