@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """SIGKILL under load, twenty times: every acknowledged message is there afterwards, where its
-answer said it would be, and no queue offset was given twice.
+answer said it would be, and no queue offset was given twice. SIGTERM under load, the same.
 
 One store lives through all the kills. Files are small, so that segments, queue files and index
 files roll while the broker dies.
@@ -29,6 +29,7 @@ from eruca.wire.record import decode_record
 pytestmark = pytest.mark.crash
 
 KILLS = 20
+STOPS = 5
 SENDERS = 8
 QUEUES = 4
 TOPIC = "killed"
@@ -138,6 +139,37 @@ class Killed:
                 found[int(record.queue_offset)] = pairs["UNIQ_KEY"]
                 at += read_i32_be(answer.body, at)
             offset = int(answer.fields["nextBeginOffset"])
+
+
+@pytest.mark.parametrize("flush", ["ASYNC_FLUSH", "SYNC_FLUSH"])
+def test_a_stop_under_load_leaves_a_clean_store(
+    tmp_path: Path, flush: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Told to stop while producers go on: what was answered is there, and nothing to recover."""
+
+    async def scene() -> None:
+        broker = Killed(tmp_path, flush, seed=42)
+        try:
+            async with asyncio.timeout(SCENE_S_MAX):
+                for life in range(STOPS):
+                    await broker.start()
+                    await broker.verify()
+                    senders = [asyncio.create_task(broker.send(n)) for n in range(SENDERS)]
+                    while len(broker.acknowledged) < (life + 1) * 500:
+                        await asyncio.sleep(0.001)
+                    broker.process.terminate()
+                    assert await broker.process.wait() == 0
+                    await asyncio.gather(*senders)
+                    assert not (tmp_path / "store" / "abort").exists()
+                await broker.start()
+                await broker.verify()
+        finally:
+            if broker.process.returncode is None:
+                broker.process.kill()
+
+    asyncio.run(scene())
+    log = capfd.readouterr().err
+    assert "ERROR" not in log and "Traceback" not in log, log[-3000:]
 
 
 @pytest.mark.parametrize("flush", ["ASYNC_FLUSH", "SYNC_FLUSH"])

@@ -2,7 +2,8 @@
 """The broker: it owns the parts, and knows in which order they start and stop.
 
     start   store (recovers) -> topics, groups, offsets -> delays -> listen -> register
-    stop    unregister -> stop accepting -> answer what is parked -> delays -> flush and close store
+    stop    stop accepting -> unregister -> stop reading -> answer what is parked -> delays
+            -> flush, which answers what is held -> close store -> close connections
 
 Handlers (requests.py) get the broker and touch its parts directly. What one part must tell another
 is a callable set here, so that the parts do not know each other.
@@ -183,6 +184,7 @@ class Broker:
         for timer in self._timers.values():
             timer.cancel()
         await self.registration.stop()
+        self.server.stop_reading()
         self.waiting.close()
         self.statistics.close()
         await self.relays.close()

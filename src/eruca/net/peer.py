@@ -24,6 +24,7 @@ NO_HOT = Hot()
 
 Serve = Callable[["Peer", Command], bytes]
 Hold = Callable[[int, "Peer", bytes], None]
+Opened = Callable[["Peer"], None]
 
 
 def serve_nothing(peer: "Peer", command: Command) -> bytes:
@@ -57,13 +58,16 @@ class Peer(asyncio.Protocol):
         *,
         hot: Hot = NO_HOT,
         hold: Hold | None = None,
+        opened: Opened | None = None,
         kind: int = JSON,
     ) -> None:
         self._serve = serve
         self._hot = hot
         self._hold = hold  # Called with a promise; releases the answers once it is kept.
+        self._opened = opened
         self._held_count = 0
         self._closing = False
+        self._deaf = False
         self._kind = kind  # The encoding of our own requests.
         self._calls: dict[int, asyncio.Future[Command]] = {}
         self._opaque = 0
@@ -85,6 +89,8 @@ class Peer(asyncio.Protocol):
         self.address = f"{self.host}:{self.port}"
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER_SIZE_MAX)
         self._turn = Turn(self._hot, self._cold, host_bytes(self.host, self.port), self)
+        if self._opened is not None:
+            self._opened(self)
 
     def data_received(self, data: bytes) -> None:
         turn = self._turn
@@ -105,7 +111,8 @@ class Peer(asyncio.Protocol):
         self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        self._transport.resume_reading()
+        if not self._deaf:
+            self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
@@ -156,6 +163,12 @@ class Peer(asyncio.Protocol):
             raise OutcomeUnknown(f"{self.address} code {code}: {timeout_ms} ms passed") from None
         finally:
             self._calls.pop(request.opaque, None)
+
+    def stop_reading(self) -> None:
+        """Take no more requests; what was taken is answered."""
+        self._deaf = True
+        if not self.closed:
+            self._transport.pause_reading()
 
     def close(self) -> None:
         """Close once what is written or held back has left."""

@@ -94,6 +94,7 @@ class Server(Generic[State]):
         self.peers: set[Peer] = set()
         self.on_connect: Callable[[Peer], None] | None = None
         self.error_count = 0
+        self._deaf = False
 
     async def listen(self, host: str, port: int) -> int:
         """Accept connections on `port` (0: any free one); the port it is."""
@@ -106,12 +107,20 @@ class Server(Generic[State]):
         return bound
 
     def stop_accepting(self) -> None:
+        """Take no more connections."""
         for listener in self._listeners:
             listener.close()
 
-    async def close(self) -> None:
-        """Stop accepting and close every connection once its answers have left."""
+    def stop_reading(self) -> None:
+        """Take no more requests either; what was taken is answered."""
         self.stop_accepting()
+        self._deaf = True
+        for peer in list(self.peers):
+            peer.stop_reading()
+
+    async def close(self) -> None:
+        """Take nothing more, and close every connection once its answers have left."""
+        self.stop_reading()
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
         for peer in list(self.peers):
@@ -140,12 +149,16 @@ class Server(Generic[State]):
             return Response(ResponseCode.SYSTEM_ERROR, remark=f"{type(error).__name__}: {error}")
 
     def _accept(self) -> Peer:
-        peer = Peer(self.answer, hot=self._hot, hold=self._hold)
+        return Peer(self.answer, hot=self._hot, hold=self._hold, opened=self._opened)
+
+    def _opened(self, peer: Peer) -> None:
+        if self._deaf:
+            peer.abort()
+            return
         peer.on_close.append(self.peers.discard)
         self.peers.add(peer)
         if self.on_connect is not None:
             self.on_connect(peer)
-        return peer
 
     def _sweep(self) -> None:
         """Close what has been silent for too long."""
