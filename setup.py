@@ -26,6 +26,7 @@ COMPILED = [
     "src/eruca/store/index.py",  # two or three entries per send
     "src/eruca/store/writer.py",  # ties the three together, per send
     "src/eruca/store/reader.py",  # every pull
+    "src/eruca/store/replay.py",  # every record that recovery enters again
     "src/eruca/broker/hot.py",  # the handlers of send and pull
 ]
 

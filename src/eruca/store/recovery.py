@@ -119,7 +119,7 @@ class _Recovery:
         self.end = 0
         self._start = int(commit_log.begin)
         if not is_clean:
-            log.info("the last owner did not close the store: recovering")
+            log.warning("the last owner did not close the store: recovering")
             self._start = self._start_at(trusted)
             self._lower_checkpoint(self._start, checkpoint.index_ms)
         index = None
@@ -397,7 +397,7 @@ class _Recovery:
         now_ms = self._place.clock.mono_ms()
         if now_ms - self._told_ms >= PROGRESS_INTERVAL_MS:
             self._told_ms = now_ms
-            log.info("recovering %s done=%d of=%s", what, done, of)
+            log.warning("recovering %s done=%d of=%s", what, done, of)
 
 
 def _no_file() -> IndexFile | None:
