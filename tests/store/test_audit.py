@@ -54,6 +54,20 @@ def first(directory: Path) -> Path:
     return sorted(path for path in directory.rglob("*") if path.is_file())[0]
 
 
+@pytest.mark.parametrize("is_written_out", [False, True])
+def test_a_store_in_use_is_sound(tmp_path: Path, is_written_out: bool) -> None:
+    """Keys and entries that wait in memory are not missed, and not taken for damage."""
+    store = open_store(tmp_path / "store")
+    fill(store, 20)
+    if is_written_out and store.index is not None:
+        store.index.files[-1].write_out()  # Entries without their slots.
+    report = checked(tmp_path / "store")
+    assert report.is_sound, report.findings
+    assert report.record_count == 20
+    close(store)
+    assert checked(tmp_path / "store").findings == []
+
+
 def test_a_sound_store_is_sound(root: Path) -> None:
     report = checked(root)
     assert report.findings == []

@@ -220,10 +220,20 @@ class _Audit:
             held = queue.extent.max_offset - queue.extent.min_offset
             report.entry_count += held
             if held != queue.matched:
-                for offset in self._queues.entries_beyond(topic, queue_id, report.log_end):
-                    report.error(f"queue {topic}/{queue_id} offset {offset}", "leads nowhere")
-                problem = f"{held} entries lead into the log, which has {queue.matched} records"
-                report.error(f"queue {topic}/{queue_id}", problem)
+                beyond = list(self._queues.entries_beyond(topic, queue_id, report.log_end))
+                self._check_beyond(f"queue {topic}/{queue_id}", beyond, held, queue.matched)
+
+    def _check_beyond(self, where: str, beyond: list[int], held: int, matched: int) -> None:
+        """Entries without records: recovery cuts those that lead behind the end of the log."""
+        report = self._report
+        for offset in beyond:
+            if self._was_closed:
+                report.error(f"{where} offset {offset}", "leads nowhere")
+            else:
+                report.note(f"{where} offset {offset}", "leads nowhere, recovery cuts it")
+        if self._was_closed or held != matched + len(beyond):
+            problem = f"{held} entries lead into the log, which has {matched} records"
+            report.error(where, problem)
 
     # Index and checkpoint.
 
@@ -232,7 +242,10 @@ class _Audit:
         report.index_file_count = self._index.file_count
         report.key_count = self._index.key_count
         for where, problem in self._index.finish():
-            report.error(where, problem)
+            if not self._was_closed and self._index.is_unfinished(where):
+                report.note(where, f"{problem}; recovery rebuilds it")
+            else:
+                report.error(where, problem)
         if self._index.missing_count:
             problem = f"{self._index.missing_count} keys of the log are not in it"
             report.note("index", problem)

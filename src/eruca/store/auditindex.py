@@ -37,9 +37,11 @@ class IndexAudit:
     ) -> None:
         """`slot_count` is found out from a file whose first record `record_at` still has."""
         self._disk = disk
+        self._directory = directory
         names = [name for name in disk.names(directory) if name.isdigit()]
         paths = [f"{directory}/{name}" for name in names]
         self._paths = deque(paths)
+        self._last_path = paths[-1] if paths else directory
         self._file: _File | None = None
         self.problems: list[tuple[str, str]] = []
         self.file_count = len(names)
@@ -49,6 +51,10 @@ class IndexAudit:
         if not self._slot_count and paths:
             self._problem(directory, "cannot be read: how many slots have its files?")
             self._paths.clear()
+
+    def is_unfinished(self, where: str) -> bool:
+        """Whether the place of a problem is one that is whole only in a store that was closed."""
+        return where == self._directory or where.startswith(self._last_path)
 
     def expect(self, record: Record, properties: dict[str, str]) -> None:
         """The keys of the next record of the log."""
