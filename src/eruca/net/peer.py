@@ -105,6 +105,7 @@ class Peer(asyncio.Protocol):
             self._transport.writelines(answers)
         if turn.broken is not None:
             log.warning("closing connection peer=%s error=%s", self.address, turn.broken)
+            self.stop_reading()
             self.close()
 
     def pause_writing(self) -> None:
