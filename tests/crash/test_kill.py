@@ -165,7 +165,7 @@ def test_a_stop_under_load_leaves_a_clean_store(
                 await broker.verify()
         finally:
             if broker.process.returncode is None:
-                broker.process.kill()
+                await broker.kill()
 
     asyncio.run(scene())
     log = capfd.readouterr().err
@@ -186,7 +186,7 @@ def test_nothing_acknowledged_is_lost(tmp_path: Path, flush: str) -> None:
                 assert await broker.process.wait() == 0
         finally:
             if broker.process.returncode is None:
-                broker.process.kill()
+                await broker.kill()
         assert len(broker.acknowledged) > 1000, "too little load to mean anything"
         print(f"{flush}: {KILLS // 2} kills, {len(broker.acknowledged)} acknowledged, none lost")
 
