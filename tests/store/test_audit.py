@@ -178,6 +178,9 @@ def test_the_store_is_found_below_the_data_directory(
     for action in ("check", "dump"):
         assert main(["store", action, str(root / "nowhere")]) == 1
         assert "name the directory that has `commitlog` in it" in capsys.readouterr().err
+    (root / "nowhere" / "commitlog").mkdir(parents=True)
+    assert main(["store", "dump", str(root / "nowhere")]) == 1
+    assert "no log there" in capsys.readouterr().err
 
 
 def test_dump_prints_records(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

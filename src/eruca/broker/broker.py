@@ -260,7 +260,7 @@ class Broker:
             return
         end = self.store.log.end
         self._unflushed.extend((end, queue) for queue in queues)
-        self.store.flusher.request()  # A one-way send asks for nothing, its reader does.
+        self.store.flusher.request()  # What no connection wrote, nobody asked for.
 
     def _flushed(self) -> None:
         """With synchronous flush messages become visible when they are durable."""

@@ -135,6 +135,8 @@ def run_dump(args: Namespace) -> int:
     disk = Disk()
     _, log_path = _places(args, disk)
     files = log_files(disk, log_path)
+    if not files:
+        return fail(f"{log_path}: no log there")
     topic = None if args.topic is None else args.topic.encode()
     count = 0
     for stretch in walk(disk, files, args.begin):

@@ -104,13 +104,17 @@ class Flusher:
         except (OSError, DiskFull) as error:
             self._fail(error)
         flushed = self._log.flushed
-        deadline_ms = self._clock.mono_ms() + self._timeout_ms
+        waiting = []
         for promise, peer, answers in ended:
             if promise <= flushed and self.failed is None:
                 peer.release(answers)
             else:
-                self._held.append((promise, deadline_ms, peer, answers))
-        if self._held:
+                waiting.append((promise, peer, answers))
+        if waiting:
+            deadline_ms = self._clock.mono_ms() + self._timeout_ms
+            self._held.extend(
+                (promise, deadline_ms, peer, answers) for promise, peer, answers in waiting
+            )
             self.request()
 
     def request(self) -> None:

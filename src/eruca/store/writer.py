@@ -100,7 +100,7 @@ class Writer:
     def append(self, draft: Draft, queues: TopicQueues, now_ms: i64) -> None:
         """Store `draft`; its offsets are set. Raises what `CommitLog.append` raises.
 
-        The caller takes the promise at the end of its turn and has its answers kept until then.
+        The caller takes the promise at the end of its turn; its answers wait until it is kept.
         """
         self.append_to(self.queue(queues, draft.queue_id), draft, queues, now_ms)
 
